@@ -1,0 +1,46 @@
+#pragma once
+// What one rank does, in program order: ops, starts of transfers, waits. A sum over it gives bytes
+// by group and FLOPs by op; kept whole it can be replayed by a simulator.
+#include <span>
+#include <string_view>
+
+#include "base/units.hpp"
+
+namespace cpplan::kernels {
+
+struct Cost {
+  Flops flops;
+  Bytes read, written;
+};
+
+/// One peer of an exchange; `peer` is a rank of the group.
+struct Route {
+  int peer;
+  Bytes sent, received;
+};
+
+struct TransferStart {
+  int id;                              // counts up within (group, rank)
+  std::string_view group, collective;  // "tp", "cp", ...; "exchange", "all_gather", ...
+  int rank, size;
+  Bytes sent;                     // by this rank, as planned
+  std::span<const Route> routes;  // of an exchange; a collective goes round the ring
+};
+
+class Trace {
+ public:
+  virtual ~Trace() = default;
+  virtual void compute(std::string_view op, const Cost&) = 0;
+  virtual void start(const TransferStart&) = 0;
+  virtual void wait(std::string_view group, int id) = 0;
+};
+
+/// For those who do not look.
+class NoTrace final : public Trace {
+ public:
+  void compute(std::string_view, const Cost&) override {}
+  void start(const TransferStart&) override {}
+  void wait(std::string_view, int) override {}
+};
+
+}  // namespace cpplan::kernels

@@ -1,0 +1,49 @@
+#pragma once
+// Forward and backward by hand. A layer says in `Saved` what its backward needs; outputs belong to
+// the caller, temporaries to a Scope of step.scratch, and what is saved to step.saved, the arena of
+// the micro-batch. So memory is a stack, and the same code gives the plan its peak (meta) and the
+// run its result.
+#include <concepts>
+
+#include "comm/communicator.hpp"
+#include "kernels/arena.hpp"
+#include "kernels/backend.hpp"
+#include "layout/sequence_map.hpp"
+
+namespace cpplan::engine {
+using kernels::Tensor;
+
+/// Activations and gradients travel between stages on a communicator each: both ends then agree on
+/// the order without tags.
+struct Groups {
+  comm::Communicator &tp, &cp;
+  comm::Communicator &pp_forward, &pp_backward;
+  comm::Communicator &dp_cp;  // CP fastest
+  comm::Communicator &world;
+};
+
+/// One micro-batch as this rank sees it; everything that has a sequence axis comes from the map.
+struct Batch {
+  const layout::SequenceMap& map;
+  Tensor tokens, labels, positions;  // i32 [rows, 1]
+  Tensor rows;                       // i32 [rows, 2]: index in the sample (-1: padding), sample
+  std::uint32_t first_sample;        // global number of sample 0
+};
+
+struct Step {
+  kernels::Ops& ops;
+  const Groups& groups;
+  const Batch& batch;
+  kernels::Arena& saved;
+  kernels::Arena& scratch;
+};
+
+/// forward: y = f(x). backward: `grad` comes as dL/dy and leaves as dL/dx; parameter gradients are
+/// added to.
+template <class L>
+concept Layer = requires(L layer, Step& step, Tensor t, typename L::Saved& saved) {
+  { layer.forward(step, t, t, saved) } -> std::same_as<void>;
+  { layer.backward(step, t, saved) } -> std::same_as<void>;
+};
+
+}  // namespace cpplan::engine

@@ -1,0 +1,34 @@
+# Third-party libraries, found on the system; no network at configure time.
+find_package(CLI11 2.1 CONFIG REQUIRED)
+find_package(yaml-cpp 0.7 CONFIG REQUIRED)
+if(NOT TARGET yaml-cpp::yaml-cpp)  # the name came with 0.8
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+find_package(fmt 9 CONFIG REQUIRED)
+find_package(spdlog 1.10 CONFIG REQUIRED)
+find_package(nlohmann_json 3.11 CONFIG REQUIRED)
+find_package(tl-expected CONFIG REQUIRED)
+find_package(Threads REQUIRED)
+
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI REQUIRED COMPONENTS C)
+
+# dnnl's own CMake config asks for OpenCL, which the CPU engine does not need.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(DNNL::dnnl UNKNOWN IMPORTED)
+set_target_properties(DNNL::dnnl PROPERTIES
+  IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
+
+if(CPPLAN_TESTS)
+  find_package(doctest 2.4 CONFIG REQUIRED)
+endif()
+
+function(cpplan_dependency_summary)
+  message(STATUS "cpplan ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE}, "
+                 "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  message(STATUS "  CLI11 ${CLI11_VERSION}, yaml-cpp ${yaml-cpp_VERSION}, fmt ${fmt_VERSION}, "
+                 "spdlog ${spdlog_VERSION}, nlohmann-json ${nlohmann_json_VERSION}")
+  message(STATUS "  MPI ${MPI_C_VERSION}: ${MPI_C_LIBRARIES}")
+  message(STATUS "  oneDNN ${DNNL_LIBRARY}")
+endfunction()

@@ -1,0 +1,43 @@
+# Language, warnings, sanitizers: what every target of the project is built with.
+option(CPPLAN_TESTS "Build the tests" ON)
+option(CPPLAN_WERROR "Treat warnings as errors" OFF)
+set(CPPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+# -g1 keeps stack traces and builds a quarter faster; contracts stay on in every build.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+find_program(CPPLAN_CCACHE ccache)
+if(CPPLAN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CPPLAN_CCACHE})
+endif()
+
+add_library(cpplan_settings INTERFACE)
+target_include_directories(cpplan_settings INTERFACE
+  ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR})
+target_compile_definitions(cpplan_settings INTERFACE CPPLAN_VERSION="${PROJECT_VERSION}")
+target_compile_options(cpplan_settings INTERFACE
+  -Wall -Wextra -Wpedantic
+  -Wshadow                # a name that hides another is read wrongly
+  -Wnon-virtual-dtor
+  -Wold-style-cast
+  -Woverloaded-virtual    # a backend that hides an op
+  -Wimplicit-fallthrough
+  -fno-math-errno)
+if(CPPLAN_WERROR)
+  target_compile_options(cpplan_settings INTERFACE -Werror)
+endif()
+if(CPPLAN_SANITIZE)
+  # vptr checks double the build time of files with many templates and find nothing here.
+  target_compile_options(cpplan_settings INTERFACE
+    -fsanitize=${CPPLAN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer)
+  target_link_options(cpplan_settings INTERFACE -fsanitize=${CPPLAN_SANITIZE})
+  target_compile_definitions(cpplan_settings INTERFACE CPPLAN_SANITIZED=1)
+endif()
