@@ -60,9 +60,12 @@ class Json {
   /// "batch.total_num_steps", "layout.tp_groups.0.1"; nullptr where nothing is there.
   const Json* at_path(std::string_view path) const;
   void push_back(Json element);
+  /// Adds a member without looking for one of that name.
+  Json& append_member(std::string key, Json value);
 
-  /// Pretty, two spaces an indent, unless `indent` is negative (one line). Numbers print so that
-  /// they read back as the same double; NaN and infinities print as null.
+  /// Pretty, two spaces an indent, unless `indent` is negative (one line); an array of scalars
+  /// stands on one line either way. Numbers print so that they read back as the same double; NaN
+  /// and infinities print as null.
   std::string dump(int indent = 2) const;
   static Result<Json> parse(std::string_view text);
 
