@@ -33,6 +33,8 @@ class Trace {
   virtual void compute(std::string_view op, const Cost&) = 0;
   virtual void start(const TransferStart&) = 0;
   virtual void wait(std::string_view group, int id) = 0;
+  /// The rank is about to block on that transfer; wait() follows when it is through.
+  virtual void waiting(std::string_view, int) {}
 };
 
 /// For those who do not look.

@@ -37,6 +37,7 @@ class [[nodiscard]] Work {
   void wait() {
     if (!pending_) return;
     const auto pending = std::move(pending_);
+    trace_->waiting(group_, id_);
     pending->wait();
     trace_->wait(group_, id_);
   }
