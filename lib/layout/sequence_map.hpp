@@ -54,8 +54,8 @@ class SequenceMap {
   /// Contract: each document's padded length is a multiple of multiple(split, ranks).
   SequenceMap(Split split, int ranks, std::vector<Document> documents);
 
-  /// Pads documents to multiple(split, ranks), then adds a tail so that the rows of a rank divide by
-  /// `rows_multiple` and reach `capacity` rows (0: as few as will do). Contract: they fit.
+  /// Pads documents to multiple(split, ranks), then adds a tail so that the rows of a rank divide
+  /// by `rows_multiple` and reach `capacity` rows (0: as few as will do). Contract: they fit.
   static SequenceMap padded(Split split, int ranks, std::span<const DocumentLength> documents,
                             Index rows_multiple = 1, Index capacity = 0);
   static Index multiple(Split split, int ranks) {
@@ -86,7 +86,11 @@ class SequenceMap {
   std::vector<Move> moves(int size, int group, int member) const;
 
  private:
-  Segment segment(Index document, Index row, Index chunk_rows, Index position) const;
+  /// Rows row .. row + rows of a rank hold position, position + stride, ... of the document.
+  struct Chunk {
+    Index row, rows, position, stride;
+  };
+  Chunk chunk(Index document, int rank, Index number) const;
 
   Split split_;
   int ranks_;
@@ -97,6 +101,8 @@ class SequenceMap {
 };
 
 /// Who owns the keys that rank r holds at a step of the ring (keys move to the next rank).
-constexpr int owner_at(int rank, int step, int ranks) { return (rank - step + ranks) % ranks; }
+constexpr int owner_at(int rank, int step, int ranks) {
+  return (rank - step + ranks) % ranks;
+}
 
 }  // namespace cpplan::layout

@@ -9,11 +9,11 @@
 namespace cpplan::layout {
 
 struct TensorShard {
-  std::string name;     // Hugging Face's: model.layers.3.self_attn.q_proj.weight
-  Index slot = 0;       // canonical number of the tensor in the model, from 0
+  std::string name;          // Hugging Face's: model.layers.3.self_attn.q_proj.weight
+  Index slot = 0;            // canonical number of the tensor in the model, from 0
   Index rows = 0, cols = 0;  // of the whole tensor; vocabulary rows without padding
   Index first_row = 0, row_count = 0, first_col = 0, col_count = 0;  // here, padding included
-  int part = 0, parts = 1;       // which of how many TP shards; 0 of 1: every TP rank holds it whole
+  int part = 0, parts = 1;  // which of how many TP shards; 0 of 1: every TP rank holds it whole
   bool partial_over_tp = false;  // its gradient is a partial sum over TP (norms on sequence shards)
 
   /// Rows here that are in the tensor, not padding.
@@ -22,9 +22,7 @@ struct TensorShard {
     return left < 0 ? 0 : left < row_count ? left : row_count;
   }
   /// Number of element (row, col) of the shard in the whole tensor.
-  Index element(Index row, Index col) const {
-    return (first_row + row) * cols + first_col + col;
-  }
+  Index element(Index row, Index col) const { return (first_row + row) * cols + first_col + col; }
 };
 
 }  // namespace cpplan::layout
