@@ -1,7 +1,7 @@
 #pragma once
 // One rank's end of one group. The public functions check shapes, number the transfer and tell the
-// trace; a transport (mpi, threads, meta; nccl) implements start(). Sums are taken in fp32 or better
-// and in an order of ranks fixed by the group's size, the same on every transport.
+// trace; a transport (mpi, threads, meta; nccl) implements start(). Sums are taken in fp32 or
+// better and in an order of ranks fixed by the group's size, the same on every transport.
 #include <memory>
 #include <span>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace cpplan::comm {
 using kernels::Tensor;
 
 enum class Collective : std::uint8_t { exchange, all_gather, reduce_scatter, all_reduce };
-enum class Reduce : std::uint8_t { sum, max };
+enum class Reduce : std::uint8_t { sum, max };  // a NaN wins either
 std::string_view name_of(Collective);
 
 /// Half of a point-to-point transfer. Those of one exchange() start together and need no order
@@ -24,12 +24,17 @@ struct Message {
   int peer;  // rank in the group
   Tensor buffer;
 };
-inline Message send_to(int peer, Tensor t) { return {Message::Way::send, peer, t}; }
-inline Message receive_from(int peer, Tensor t) { return {Message::Way::receive, peer, t}; }
+inline Message send_to(int peer, Tensor t) {
+  return {Message::Way::send, peer, t};
+}
+inline Message receive_from(int peer, Tensor t) {
+  return {Message::Way::receive, peer, t};
+}
 
 struct Transfer {
   Collective collective;
-  Tensor in, out;  // all_gather: shard -> whole; reduce_scatter: whole -> shard; all_reduce: in == out
+  Tensor in,
+      out;  // all_gather: shard -> whole; reduce_scatter: whole -> shard; all_reduce: in == out
   std::span<const Message> messages;  // exchange (ring step, pipeline, all-to-all)
   Reduce reduce = Reduce::sum;
 };
@@ -70,6 +75,9 @@ class Communicator {
  protected:
   /// Called for groups of two and more. Buffers stay untouched until the Work is waited for.
   virtual std::unique_ptr<Work::Pending> start(const Transfer&) = 0;
+  /// What a gather or scatter is in a group of one. Rows of host memory, unless a transport's
+  /// tensors live elsewhere.
+  virtual void copy(const Tensor& from, const Tensor& to);
 
  private:
   Work launch(const Transfer&);

@@ -10,8 +10,8 @@
 namespace cpplan::comm {
 
 /// wait() puts the transfer before whatever the rank computes next (on cuda the stream waits, not
-/// the host); past its deadline, or when a peer has failed, it throws Failure. Dropping one that was
-/// not waited for breaks a contract, unless the step is failing already.
+/// the host); past its deadline, or when a peer has failed, it throws Failure. Dropping one that
+/// was not waited for breaks a contract, unless the step is failing already.
 class [[nodiscard]] Work {
  public:
   struct Pending {
