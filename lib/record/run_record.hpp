@@ -1,0 +1,66 @@
+#pragma once
+// What a training run leaves: the losses, what it sent and what it held, beside what the plan said.
+// Written by rank 0, complete or not at all; read by report/ and by whoever compares runs.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "layout/ranks.hpp"
+
+namespace cpplan::record {
+
+struct StepRecord {
+  Index step = 0;  // from 1
+  double loss = 0, grad_norm = 0, learning_rate = 0;
+  double tokens_per_second = 0;  // labelled tokens of the whole world
+  double seconds = 0;
+  friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+/// Norm of the gradient of the mean loss in step 1, of a whole tensor, by its global name.
+struct ParameterRecord {
+  std::string name;
+  double grad_norm = 0;
+  friend bool operator==(const ParameterRecord&, const ParameterRecord&) = default;
+};
+
+/// What one rank sent in the whole run, of one kind. Ranks of a pipeline stage send alike: the
+/// record has one rank of each stage.
+struct TrafficRecord {
+  int rank = 0;
+  std::string group, collective;
+  Bytes planned, measured;
+  Index messages = 0;
+  friend bool operator==(const TrafficRecord&, const TrafficRecord&) = default;
+};
+
+/// Of the rank that holds most.
+struct MemoryRecord {
+  Bytes planned_peak, measured_peak;
+  friend bool operator==(const MemoryRecord&, const MemoryRecord&) = default;
+};
+
+struct RunRecord {
+  static constexpr std::string_view schema = "cpplan/run/1";
+
+  layout::ParallelDims dims;
+  layout::Order order = layout::megatron_order;
+  std::string backend, transport;
+  std::vector<StepRecord> steps;
+  std::vector<ParameterRecord> parameters;
+  std::vector<TrafficRecord> communication;
+  MemoryRecord memory;
+  int exit = 0;
+  friend bool operator==(const RunRecord&, const RunRecord&) = default;
+};
+
+Json to_json(const RunRecord&);
+/// Error: another schema, or a member that is missing or of another kind, by its path.
+Result<RunRecord> run_record_from(const Json&);
+
+Result<void> write_run_record(const std::filesystem::path&, const RunRecord&);
+Result<RunRecord> read_run_record(const std::filesystem::path&);
+
+}  // namespace cpplan::record
