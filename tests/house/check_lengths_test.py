@@ -1,0 +1,33 @@
+"""scripts/check-lengths finds a long file and a long function, and neither in short ones."""
+import unittest
+
+from house import complaints
+
+
+def function(lines, head="int f(int x) {"):
+    return "\n".join([head, *["  ++x;"] * (lines - 2), "}", ""])
+
+
+class CheckLengths(unittest.TestCase):
+    def test_lengths_at_the_limit_pass(self):
+        files = {"lib/a/a.cpp": "namespace a {\n" + function(60) + "// x\n" * 300 + "}\n"}
+        self.assertEqual(complaints("check-lengths", files), (0, []))
+
+    def test_long_file(self):
+        status, lines = complaints("check-lengths", {"app/a.cpp": "// x\n" * 401})
+        self.assertEqual((status, len(lines)), (1, 1), lines)
+        self.assertIn("app/a.cpp: 401 lines", lines[0])
+
+    def test_long_function(self):
+        for head in ["int f(int x) {", "std::vector<int> Type::f(int x,\n     int y) const {"]:
+            text = "#pragma once\n" + function(61, head)
+            status, lines = complaints("check-lengths", {"kernels/cpu/a.cpp": text})
+            self.assertEqual((status, len(lines)), (1, 1), lines)
+            self.assertIn("kernels/cpu/a.cpp:2: a function of", lines[0])
+
+    def test_struct_is_no_function(self):
+        self.assertEqual(complaints("check-lengths", {"lib/a/a.hpp": function(90, "struct A {")}),
+                         (0, []))
+
+
+unittest.main()
