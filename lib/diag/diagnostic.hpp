@@ -25,8 +25,8 @@ struct Related {
 struct Diagnostic {
   std::string id, name;  // "CP301", "cp-divides-sequence": fixed in the table of rules
   Severity severity = Severity::error;
-  std::string message;   // makes sense alone, on one line
-  std::string label;     // what stands under the caret; may be empty
+  std::string message;  // makes sense alone, on one line
+  std::string label;    // what stands under the caret; may be empty
   Span span;
   std::vector<Related> related;
   std::string why;                // one sentence
