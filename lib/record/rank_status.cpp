@@ -60,6 +60,21 @@ tl::unexpected<Error> cannot(std::string_view what, const std::filesystem::path&
   return failure(fmt::format("cannot {} {} ({})", what, path.string(), std::strerror(errno)));
 }
 
+/// A copy from between two changes. That of a rank which died in the middle of one stays as it is.
+Entry consistent_copy(Entry& shared) {
+  constexpr int attempts = 10'000;  // of some 50 ns
+  const std::atomic_ref updates(shared.updates);
+  Entry copy;
+  for (int i = 0; i < attempts; ++i) {
+    const std::uint64_t before = updates.load(std::memory_order_acquire);
+    std::memcpy(&copy, &shared, sizeof copy);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    copy.updates = before;
+    if (before % 2 == 0 && updates.load(std::memory_order_relaxed) == before) break;
+  }
+  return copy;
+}
+
 RankStatus decoded(const Entry& e) {
   return {.rank = static_cast<int>(e.rank),
           .pid = static_cast<int>(e.pid),
@@ -180,17 +195,18 @@ void StatusFile::failed(std::string_view last_words) {
 }
 
 Result<RankStatus> read_rank_status(const std::filesystem::path& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return cannot("read", path);
-  Entry entry, again;
-  ssize_t size = 0;
-  for (int attempt = 0; attempt < 8; ++attempt) {  // a rank that died in a change stays odd
-    size = pread(file, &entry, sizeof entry, 0);
-    if (pread(file, &again, sizeof again, 0) != size) continue;
-    if (entry.updates % 2 == 0 && entry.updates == again.updates) break;
-  }
+  struct stat info {};
+  void* memory = MAP_FAILED;
+  if (fstat(file, &info) == 0 && info.st_size == sizeof(Entry))
+    memory = mmap(nullptr, sizeof(Entry), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
-  if (size != static_cast<ssize_t>(sizeof entry) || entry.updates == 0)
+  if (memory == MAP_FAILED)
+    return failure(fmt::format("{} has no entry yet (its rank is starting)", path.string()));
+  const Entry entry = consistent_copy(*static_cast<Entry*>(memory));
+  munmap(memory, sizeof(Entry));
+  if (entry.updates == 0)
     return failure(fmt::format("{} has no entry yet (its rank is starting)", path.string()));
   return decoded(entry);
 }
