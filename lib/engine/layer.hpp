@@ -18,8 +18,8 @@ using kernels::Tensor;
 struct Groups {
   comm::Communicator &tp, &cp;
   comm::Communicator &pp_forward, &pp_backward;
-  comm::Communicator &dp_cp;  // CP fastest
-  comm::Communicator &world;
+  comm::Communicator& dp_cp;  // CP fastest
+  comm::Communicator& world;
 };
 
 /// One micro-batch as this rank sees it; everything that has a sequence axis comes from the map.

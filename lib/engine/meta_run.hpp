@@ -19,7 +19,8 @@ struct Footprint {
   Flops flops;                                                     // one step
 };
 
-/// One step of the rank at `at`, with dense documents of the job's capacity.
+/// One step of the rank at `at`, with one dense document a sample that fills the capacity. Memory
+/// and traffic do not depend on the documents; FLOPs of attention do.
 Footprint meta_run(const Job& job, layout::Coordinates at);
 
 }  // namespace cpplan::engine

@@ -1,0 +1,37 @@
+#pragma once
+// Self-attention with its norm, residual and dropout. Heads are split over TP, tokens over CP.
+#include "engine/residual_branch.hpp"
+#include "engine/ring_attention.hpp"
+
+namespace cpplan::engine {
+
+class AttentionLayer {
+ public:
+  struct Saved {
+    ResidualBranch::Saved branch;
+    AttentionTensors attention;
+  };
+
+  AttentionLayer(const Job&, const TensorParallel&, const LayerTensors&, Index layer,
+                 ParameterStore&);
+
+  void forward(Step&, Tensor x, Tensor y, Saved&) const;
+  void backward(Step&, Tensor grad, Saved&) const;
+
+ private:
+  AttentionTensors save(Step&, Index rows) const;
+  void project(Step&, Tensor x, const AttentionTensors&) const;
+  void rotate(Step&, Tensor q, Tensor k, bool inverse) const;
+  void project_backward(Step&, const AttentionGradients&, Tensor x, Tensor dx) const;
+  AttentionSettings settings(const Step&) const;
+
+  Weight norm_, q_, k_, v_, o_;
+  ResidualBranch branch_;
+  RingAttention context_parallel_;
+  Index head_dim_, layer_;
+  double theta_, dropout_rate_;
+  std::uint64_t dropout_key_;
+};
+static_assert(Layer<AttentionLayer>);
+
+}  // namespace cpplan::engine

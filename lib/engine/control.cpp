@@ -1,0 +1,67 @@
+#include "engine/control.hpp"
+
+namespace cpplan::engine {
+using kernels::DType;
+using layout::Dim;
+
+Control::Control(kernels::Ops& ops, const Groups& groups, const Job& job,
+                 const layout::Coordinates& at, kernels::Arena& control)
+    : ops_(ops),
+      groups_(groups),
+      job_(job),
+      at_(at),
+      norm_slots_(tensor_count(job.model) * job.dims.tp),
+      loss_slots_(2 * Index{job.dims.dp} * job.dims.cp),
+      loss_(control.make(DType::f64, 1, 2)),
+      board_(control.make(DType::f64, 1, norm_slots_ + loss_slots_)),
+      host_(static_cast<std::size_t>(board_.cols)) {}
+
+void Control::begin_step() {
+  ops_(kernels::Fill{loss_, 0.0});
+}
+
+StepSummary Control::exchange(const std::vector<Parameter>& parameters) {
+  ops_(kernels::Fill{board_, 0.0});
+  for (const Parameter& p : parameters) {
+    if (counts_norm_of(p.shard)) ops_(kernels::SquaredNorm{p.grad, norm_slot(p.shard)});
+  }
+  if (counts_loss()) ops_(kernels::Copy{loss_, loss_slot()});
+  groups_.world.all_reduce(board_).wait();
+  ops_(kernels::Download{board_, host_.data()});
+  return read();
+}
+
+Tensor Control::norm_slot(const layout::TensorShard& shard) const {
+  return board_.col_range(shard.slot * job_.dims.tp + shard.part, 1);
+}
+
+Tensor Control::loss_slot() const {
+  const Index replica = Index{at_[Dim::dp]} * job_.dims.cp + at_[Dim::cp];
+  return board_.col_range(norm_slots_ + 2 * replica, 2);
+}
+
+bool Control::counts_norm_of(const layout::TensorShard& shard) const {
+  const bool first_replica = at_[Dim::dp] == 0 && at_[Dim::cp] == 0;
+  return first_replica && (shard.parts > 1 || at_[Dim::tp] == 0);
+}
+
+bool Control::counts_loss() const {
+  return at_[Dim::tp] == 0 && at_[Dim::pp] + 1 == job_.dims.pp;
+}
+
+StepSummary Control::read() const {
+  StepSummary summary;
+  const Index tp = job_.dims.tp;
+  for (Index slot = 0; slot < norm_slots_; slot += tp) {
+    double sum = 0;
+    for (Index part = 0; part < tp; ++part) sum += host_[slot + part];
+    summary.squared_norms.push_back(sum);
+  }
+  for (Index i = 0; i < loss_slots_; i += 2) {
+    summary.loss_sum += host_[norm_slots_ + i];
+    summary.tokens += host_[norm_slots_ + i + 1];
+  }
+  return summary;
+}
+
+}  // namespace cpplan::engine

@@ -1,0 +1,44 @@
+#pragma once
+// What all ranks must know of a step before the optimizer moves: the loss, the number of labelled
+// tokens and the gradient norm. One all-reduce over the world carries them in slots that one rank
+// each fills, so the sums are taken in one order under every layout.
+#include <vector>
+
+#include "engine/layer.hpp"
+#include "engine/parameters.hpp"
+
+namespace cpplan::engine {
+
+struct StepSummary {
+  double loss_sum = 0, tokens = 0;
+  std::vector<double> squared_norms;  // by tensor, of the gradients of the loss sum
+};
+
+class Control {
+ public:
+  Control(kernels::Ops&, const Groups&, const Job&, const layout::Coordinates&,
+          kernels::Arena& control);
+
+  /// f64 [1, 2]: (sum of losses, labelled tokens) of this rank; the pipeline adds to it.
+  Tensor loss() const { return loss_; }
+  void begin_step();
+  /// After the gradients are summed over DP x CP (and TP where they were partial).
+  StepSummary exchange(const std::vector<Parameter>&);
+
+ private:
+  Tensor norm_slot(const layout::TensorShard&) const;
+  Tensor loss_slot() const;
+  bool counts_norm_of(const layout::TensorShard&) const;
+  bool counts_loss() const;
+  StepSummary read() const;
+
+  kernels::Ops& ops_;
+  const Groups& groups_;
+  const Job& job_;
+  layout::Coordinates at_;
+  Index norm_slots_, loss_slots_;
+  Tensor loss_, board_;  // board f64 [1, norm slots + loss slots]
+  std::vector<double> host_;
+};
+
+}  // namespace cpplan::engine

@@ -1,0 +1,49 @@
+#include "engine/model_tensors.hpp"
+
+namespace cpplan::engine {
+namespace {
+
+constexpr Index tensors_before_layers = 3;  // embedding, final norm, output
+constexpr Index tensors_of_layer = 9;
+
+}  // namespace
+
+TensorSpec embedding_tensor(const model::ModelSpec& m) {
+  return {"model.embed_tokens.weight", 0, m.vocab_size, m.hidden_size, Cut::rows};
+}
+
+TensorSpec final_norm_tensor(const model::ModelSpec& m) {
+  return {"model.norm.weight", 1, 1, m.hidden_size, Cut::whole, Initial::ones};
+}
+
+TensorSpec output_tensor(const model::ModelSpec& m) {
+  return {"lm_head.weight", 2, m.vocab_size, m.hidden_size, Cut::rows};
+}
+
+LayerTensors layer_tensors(const model::ModelSpec& m, Index layer) {
+  const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+  const Index first = tensors_before_layers + tensors_of_layer * layer;
+  const Index h = m.hidden_size, f = m.intermediate_size;
+  const Index q = m.num_attention_heads * m.head_dim, kv = m.num_key_value_heads * m.head_dim;
+  const auto norm = [&](const char* name, Index place) {
+    return TensorSpec{prefix + name + ".weight", first + place, 1, h, Cut::whole, Initial::ones};
+  };
+  const auto linear = [&](const char* name, Index place, Index rows, Index cols, Cut cut) {
+    return TensorSpec{prefix + name + ".weight", first + place, rows, cols, cut};
+  };
+  return {.attention_norm = norm("input_layernorm", 0),
+          .q = linear("self_attn.q_proj", 1, q, h, Cut::rows),
+          .k = linear("self_attn.k_proj", 2, kv, h, Cut::rows),
+          .v = linear("self_attn.v_proj", 3, kv, h, Cut::rows),
+          .o = linear("self_attn.o_proj", 4, h, q, Cut::columns),
+          .mlp_norm = norm("post_attention_layernorm", 5),
+          .gate = linear("mlp.gate_proj", 6, f, h, Cut::rows),
+          .up = linear("mlp.up_proj", 7, f, h, Cut::rows),
+          .down = linear("mlp.down_proj", 8, h, f, Cut::columns)};
+}
+
+Index tensor_count(const model::ModelSpec& m) {
+  return tensors_before_layers + tensors_of_layer * m.num_hidden_layers;
+}
+
+}  // namespace cpplan::engine

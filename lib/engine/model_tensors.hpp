@@ -1,0 +1,36 @@
+#pragma once
+// The tensors of a model under their global names: which there are, how tensor parallelism cuts
+// them and how they begin. Names are Hugging Face Llama's.
+#include <string>
+
+#include "base/units.hpp"
+#include "model/model_spec.hpp"
+
+namespace cpplan::engine {
+
+/// How the TP ranks hold a tensor.
+enum class Cut : std::uint8_t { whole, rows, columns };
+enum class Initial : std::uint8_t { ones, normal };
+
+struct TensorSpec {
+  std::string name;
+  Index slot = 0;            // canonical number in the model, from 0
+  Index rows = 0, cols = 0;  // of the whole tensor
+  Cut cut = Cut::whole;
+  Initial initial = Initial::normal;
+};
+
+TensorSpec embedding_tensor(const model::ModelSpec&);
+TensorSpec final_norm_tensor(const model::ModelSpec&);
+TensorSpec output_tensor(const model::ModelSpec&);
+
+/// The nine tensors of one transformer layer.
+struct LayerTensors {
+  TensorSpec attention_norm, q, k, v, o, mlp_norm, gate, up, down;
+};
+LayerTensors layer_tensors(const model::ModelSpec&, Index layer);
+
+/// Number of tensors; slots are below it.
+Index tensor_count(const model::ModelSpec&);
+
+}  // namespace cpplan::engine
