@@ -15,9 +15,9 @@ using Rows = std::vector<std::vector<std::uint8_t>>;
 
 /// What is read of files: text (.txt, .md, source code, ...; a folder stands for the text files
 /// below it in sorted order) becomes one document a file, JSONL one a line (its "text" member, or
-/// all strings of the record joined by a newline). Documents longer than `sequence_len` are cut into
-/// rows of that length; a row of fewer than two tokens is dropped.
-/// Errors: not readable, no text in it.
+/// all strings of the record joined by a newline). Documents longer than `sequence_len` are cut
+/// into rows of that length; a row of fewer than two tokens is dropped. Errors: not readable, no
+/// text in it.
 Result<Rows> read_rows(const std::vector<std::string>& paths, Index sequence_len);
 
 /// Rows of pseudo-text: a Markov chain over 256 bytes, a function of `seed`. For --synthetic.
