@@ -8,8 +8,8 @@
 namespace cpplan::kernels {
 
 struct Dropout {
-  std::uint64_t key = 0;   // random_key(seed, "dropout/hidden" or "dropout/attention")
-  std::uint32_t site = 0;  // hidden: 4 * layer + site; attention: layer
+  std::uint64_t key = 0;           // random_key(seed, "dropout/hidden" or "dropout/attention")
+  std::uint32_t site = 0;          // hidden: 4 * layer + site; attention: layer
   std::uint32_t first_sample = 0;  // global number of the micro-batch's first sample
   double rate = 0;
 

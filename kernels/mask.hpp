@@ -9,7 +9,8 @@
 
 namespace cpplan::kernels {
 
-/// `count` consecutive rows of a tensor from `row` on, which hold positions first, first + stride, ...
+/// `count` consecutive rows of a tensor from `row` on, which hold positions first, first + stride,
+/// ...
 struct Run {
   Index row = 0, count = 0, first = 0, stride = 1;
   constexpr Index last() const { return first + (count - 1) * stride; }
@@ -24,7 +25,9 @@ struct Band {
 };
 inline constexpr Band bidirectional{};
 inline constexpr Band causal{Band::unbounded, 0};
-constexpr Band sliding_window(Index width) { return {width - 1, 0}; }
+constexpr Band sliding_window(Index width) {
+  return {width - 1, 0};
+}
 
 /// How many of a block's pairs are allowed: `all` needs no mask in the kernel, `none` no kernel.
 enum class Coverage : std::uint8_t { none, partial, all };
@@ -51,7 +54,9 @@ constexpr Index clamped_ramp(Index a, Index n, Index limit) {
   return ramp * (a + below) + ramp * (ramp - 1) / 2 + (n - full) * limit;
 }
 
-constexpr Index floor_div(Index a, Index b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+constexpr Index floor_div(Index a, Index b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
 /// Allowed (q, k) pairs of a block, in closed form. Both runs have the stride of their layout.
 constexpr Index pairs(const Run& q, const Run& k, Band band) {

@@ -57,9 +57,9 @@ struct Rope {
 };
 
 /// Attention over blocks. out, lse: in, the result so far (lse = -inf at first); out, the result
-/// with these blocks merged in, so that a ring step, an all-gather call and a plain call are one op.
-/// q [nq, heads * d]; k, v [nk, kv_heads * d]; out like q and lse [nq, heads] (natural log) in the
-/// accumulator type. Rows in no block are left as they are. Source: reference formulas of
+/// with these blocks merged in, so that a ring step, an all-gather call and a plain call are one
+/// op. q [nq, heads * d]; k, v [nk, kv_heads * d]; out like q and lse [nq, heads] (natural log) in
+/// the accumulator type. Rows in no block are left as they are. Source: reference formulas of
 /// FlashAttention-2 (arXiv 2307.08691) and the log-sum-exp merge of ring attention.
 struct Attention {
   static constexpr std::string_view name = "attention";
@@ -226,8 +226,8 @@ struct Add {
   Cost cost() const;
 };
 
-/// x[i, j] normal with deviation `deviation`, drawn by Box-Muller in double on the host from counter
-/// e = (first_row + i) * global_cols + first_col + j under `key`; rows from `valid_rows` on
+/// x[i, j] normal with deviation `deviation`, drawn by Box-Muller in double on the host from
+/// counter e = (first_row + i) * global_cols + first_col + j under `key`; rows from `valid_rows` on
 /// (vocabulary padding) are 0.
 struct Normal {
   static constexpr std::string_view name = "normal";

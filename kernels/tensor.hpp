@@ -13,16 +13,21 @@ enum class DType : std::uint8_t { i32, bf16, f32, f64 };
 
 constexpr Index size_of(DType t) {
   switch (t) {
-    case DType::bf16: return 2;
-    case DType::f64: return 8;
+    case DType::bf16:
+      return 2;
+    case DType::f64:
+      return 8;
     case DType::i32:
-    case DType::f32: return 4;
+    case DType::f32:
+      return 4;
   }
   return 0;
 }
 
 /// The type in which sums over values of type `t` are kept.
-constexpr DType accumulator(DType t) { return t == DType::f64 ? DType::f64 : DType::f32; }
+constexpr DType accumulator(DType t) {
+  return t == DType::f64 ? DType::f64 : DType::f32;
+}
 
 struct Tensor {
   std::byte* data = nullptr;

@@ -36,8 +36,9 @@ function(cpplan_third_party)
   cpplan_link(config yaml-cpp::yaml-cpp)
   cpplan_link(comm MPI::MPI_C)
   target_compile_definitions(cpplan_settings INTERFACE OMPI_SKIP_MPICXX=1)
-  cpplan_link(kernels DNNL::dnnl)
-  # The host kernels are written to be vectorised; nothing here reassociates a sum.
+  cpplan_link(kernels DNNL::dnnl gomp)  # gomp: oneDNN's threads, of which a rank takes one
+  # The host kernels are written to be vectorised; a sum is reassociated only where `omp simd
+  # reduction` says so.
   file(GLOB cpu_sources ${PROJECT_SOURCE_DIR}/kernels/cpu/*.cpp)
-  set_source_files_properties(${cpu_sources} PROPERTIES COMPILE_OPTIONS "-O3;-fno-trapping-math")
+  set_source_files_properties(${cpu_sources} PROPERTIES COMPILE_OPTIONS "-O3;-fno-trapping-math;-fopenmp-simd")
 endfunction()

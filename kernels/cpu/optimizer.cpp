@@ -1,0 +1,69 @@
+#include <cmath>
+
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/vector_math.hpp"
+
+namespace cpplan::kernels::cpu {
+namespace {
+
+CPPLAN_VECTORISED double row_squares(const float* x, Index n) {
+  double s = 0;
+#pragma omp simd reduction(+ : s)
+  for (Index j = 0; j < n; ++j) s += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+  return s;
+}
+
+/// The numbers of one update, rounded once.
+struct Update {
+  float grad_scale, beta1, beta2, one_minus_beta1, one_minus_beta2;
+  float first_correction, second_correction;  // 1 / (1 - beta^step)
+  float learning_rate, epsilon, weight_decay;
+
+  explicit Update(const AdamW& op)
+      : grad_scale(static_cast<float>(op.grad_scale)),
+        beta1(static_cast<float>(op.beta1)),
+        beta2(static_cast<float>(op.beta2)),
+        one_minus_beta1(static_cast<float>(1 - op.beta1)),
+        one_minus_beta2(static_cast<float>(1 - op.beta2)),
+        first_correction(correction(op.beta1, op.step)),
+        second_correction(correction(op.beta2, op.step)),
+        learning_rate(static_cast<float>(op.learning_rate)),
+        epsilon(static_cast<float>(op.epsilon)),
+        weight_decay(static_cast<float>(op.weight_decay)) {}
+
+  static float correction(double beta, Index step) {
+    return static_cast<float>(1 / (1 - std::pow(beta, static_cast<double>(step))));
+  }
+};
+
+CPPLAN_VECTORISED void update_row(const Update& u, const float* grad, Index n, float* p, float* m,
+                                  float* v) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) {
+    const float g = grad[j] * u.grad_scale;
+    m[j] = u.beta1 * m[j] + u.one_minus_beta1 * g;
+    v[j] = u.beta2 * v[j] + u.one_minus_beta2 * g * g;
+    const float step =
+        m[j] * u.first_correction / (std::sqrt(v[j] * u.second_correction) + u.epsilon);
+    p[j] -= u.learning_rate * (step + u.weight_decay * p[j]);
+  }
+}
+
+}  // namespace
+
+void CpuOps::run(const SquaredNorm& op) {
+  expect_f32(op.x);
+  double s = 0;
+  for (Index i = 0; i < op.x.rows; ++i) s += row_squares(op.x.row<float>(i), op.x.cols);
+  *op.out.as<double>() = s;
+}
+
+void CpuOps::run(const AdamW& op) {
+  expect_f32(op.p, op.g);
+  const Update update(op);
+  for (Index i = 0; i < op.p.rows; ++i)
+    update_row(update, op.g.row<float>(i), op.p.cols, op.p.row<float>(i), op.m.row<float>(i),
+               op.v.row<float>(i));
+}
+
+}  // namespace cpplan::kernels::cpu
