@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "diag/rule_table.hpp"
 
 namespace cpplan::cluster {
 namespace {
@@ -23,14 +24,10 @@ std::optional<Index> parse_count(std::string_view text) {
 
 diag::Diagnostic unreadable(std::string_view variable, std::string_view text,
                             std::string_view wanted) {
-  diag::Diagnostic d;
-  d.id = "CP501";
-  d.name = "environment-unreadable";
-  d.severity = diag::Severity::warning;
-  d.message = fmt::format("{}=\"{}\" is ignored (it should be {})", variable, text, wanted);
-  d.why = "a launcher sets this variable; a value of another form was set by hand or by a script";
-  d.help = {fmt::format("unset {}, or say the world size with --world-size N", variable)};
-  return d;
+  return diag::finding(
+      "CP501", {}, fmt::format("{}=\"{}\" is ignored (it should be {})", variable, text, wanted),
+      {.why = "a launcher sets this variable; another form comes from a script or by hand",
+       .help = {fmt::format("unset {}, or say the world size with --world-size N", variable)}});
 }
 
 /// "4", "4(x2)": a count and how often it stands there.
@@ -93,14 +90,12 @@ std::optional<RankCount> slurm_ranks(Reader& reader, Environment& environment) {
   const auto per_node = reader.count("SLURM_NTASKS_PER_NODE");
   const auto& tasks = environment.tasks_per_node;
   if (ntasks && !tasks.empty() && total(tasks) != *ntasks) {
-    diag::Diagnostic d;
-    d.id = "CP502";
-    d.name = "slurm-tasks-contradict";
-    d.message = fmt::format("SLURM_NTASKS={} but SLURM_TASKS_PER_NODE gives {} tasks over {} nodes",
-                            *ntasks, total(tasks), tasks.size());
-    d.why = "the two are set from one allocation, so one of them was changed by hand";
-    d.help = {fmt::format("use --ntasks={} or --world-size {}", total(tasks), *ntasks)};
-    environment.findings.push_back(std::move(d));
+    environment.findings.push_back(diag::finding(
+        "CP502", {},
+        fmt::format("SLURM_NTASKS={} but SLURM_TASKS_PER_NODE gives {} tasks over {} nodes",
+                    *ntasks, total(tasks), tasks.size()),
+        {.why = "the two are set from one allocation, so one of them was changed by hand",
+         .help = {fmt::format("use --ntasks={} or --world-size {}", total(tasks), *ntasks)}}));
   }
   if (ntasks) return RankCount{*ntasks, "SLURM_NTASKS"};
   if (!tasks.empty()) return RankCount{total(tasks), "SLURM_TASKS_PER_NODE"};
@@ -113,15 +108,13 @@ std::optional<RankCount> slurm_ranks(Reader& reader, Environment& environment) {
 /// axolotl and Megatron read WORLD_SIZE alone. Under mpirun itself a wrapper may still set it from
 /// the rank's own variables, so there it is a note.
 diag::Diagnostic only_open_mpi(Index ranks, bool inside_rank) {
-  diag::Diagnostic d;
-  d.id = "CP503";
-  d.name = "world-size-not-exported";
-  d.severity = inside_rank ? diag::Severity::note : diag::Severity::warning;
-  d.message =
-      fmt::format("OMPI_COMM_WORLD_SIZE={} gives the world size, but WORLD_SIZE is not set", ranks);
-  d.why = "axolotl and Megatron read WORLD_SIZE alone and would plan for 1 rank";
-  d.help = {fmt::format("export WORLD_SIZE={}", ranks)};
-  return d;
+  auto found = diag::finding(
+      "CP503", {},
+      fmt::format("OMPI_COMM_WORLD_SIZE={} gives the world size, but WORLD_SIZE is not set", ranks),
+      {.why = "axolotl and Megatron read WORLD_SIZE alone and would plan for 1 rank",
+       .help = {fmt::format("export WORLD_SIZE={}", ranks)}});
+  if (inside_rank) found.severity = diag::Severity::note;
+  return found;
 }
 
 }  // namespace
