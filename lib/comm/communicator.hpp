@@ -33,8 +33,8 @@ inline Message receive_from(int peer, Tensor t) {
 
 struct Transfer {
   Collective collective;
-  Tensor in,
-      out;  // all_gather: shard -> whole; reduce_scatter: whole -> shard; all_reduce: in == out
+  // all_gather: shard -> whole; reduce_scatter: whole -> shard; all_reduce: in == out
+  Tensor in, out;
   std::span<const Message> messages;  // exchange (ring step, pipeline, all-to-all)
   Reduce reduce = Reduce::sum;
 };

@@ -1,0 +1,28 @@
+#pragma once
+// The communicators that one rank of a layout needs, on each transport.
+#include <memory>
+
+#include "comm/communicator.hpp"
+#include "comm/mpi.hpp"
+#include "comm/threads.hpp"
+#include "layout/ranks.hpp"
+
+namespace cpplan::comm {
+
+/// Activations and gradients cross stages on a communicator each, both counted as "pp", so that no
+/// tags are needed. In the pp groups the rank is the stage.
+struct GroupSet {
+  std::unique_ptr<Communicator> tp, cp, pp_forward, pp_backward, dp_cp, world;
+};
+
+/// Groups that move nothing, for any rank of a world of any size.
+GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace);
+
+/// The world has the size of the layout; `rank` is that of the calling thread.
+GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,
+                            kernels::Trace& trace);
+
+/// Called by all ranks of the world together.
+GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace);
+
+}  // namespace cpplan::comm
