@@ -25,9 +25,10 @@ class CheckLengths(unittest.TestCase):
             self.assertEqual((status, len(lines)), (1, 1), lines)
             self.assertIn("kernels/cpu/a.cpp:2: a function of", lines[0])
 
-    def test_struct_is_no_function(self):
-        self.assertEqual(complaints("check-lengths", {"lib/a/a.hpp": function(90, "struct A {")}),
-                         (0, []))
+    def test_types_and_tables_are_no_functions(self):
+        for head in ["struct A {", "constexpr Row rows[] = {", "const std::map<int, int> m = {"]:
+            self.assertEqual(complaints("check-lengths", {"lib/a/a.hpp": function(90, head)}),
+                             (0, []))
 
 
 unittest.main()
