@@ -22,8 +22,20 @@ constexpr std::optional<Index> checked_multiply(Index a, Index b) {
 template <class... Factors>
 constexpr std::optional<Index> checked_product(Factors... factors) {
   std::optional<Index> product = 1;
-  ((product = product ? checked_multiply(*product, static_cast<Index>(factors)) : std::nullopt), ...);
+  ((product = product ? checked_multiply(*product, static_cast<Index>(factors)) : std::nullopt),
+   ...);
   return product;
+}
+
+/// Sum of any number of terms, or nothing when one is nothing or the sum does not fit.
+template <class... Terms>
+constexpr std::optional<Index> checked_sum(Terms... terms) {
+  std::optional<Index> sum = 0;
+  const auto add = [&](std::optional<Index> term) {
+    sum = sum && term ? checked_add(*sum, *term) : std::nullopt;
+  };
+  (add(terms), ...);
+  return sum;
 }
 
 }  // namespace cpplan
