@@ -9,14 +9,17 @@ CPPLAN_VECTORISED void swiglu_row(const float* gate, const float* up, Index f, f
   for (Index j = 0; j < f; ++j) y[j] = gate[j] * sigmoid(gate[j]) * up[j];
 }
 
-/// d silu(g) / dg = s (1 + g (1 - s)), s = sigmoid(g).
+/// d silu(g) / dg = s (1 + g (1 - s)), s = sigmoid(g). Both s and 1 - s come from exp(-|g|), since
+/// 1 - s by subtraction would lose its digits to g.
 CPPLAN_VECTORISED void swiglu_row_backward(const float* gate, const float* up, const float* dy,
                                            Index f, float* dgate, float* dup) {
 #pragma omp simd
   for (Index j = 0; j < f; ++j) {
-    const float g = gate[j], s = sigmoid(g);
+    const float g = gate[j], e = fast_exp(g < 0 ? g : -g);
+    const float large = 1.0f / (1.0f + e), small = e * large;
+    const float s = g < 0 ? small : large, rest = g < 0 ? large : small;
     const float through_up = dy[j] * g * s;
-    dgate[j] = dy[j] * up[j] * s * (1.0f + g * (1.0f - s));
+    dgate[j] = dy[j] * up[j] * s * (1.0f + g * rest);
     dup[j] = through_up;
   }
 }
