@@ -85,11 +85,15 @@ constexpr std::array table = {
     Rule{"CP336", "validation-split", error, "the validation split leaves rows on both sides"},
     Rule{"CP337", "streaming-validation-split", error, "a streamed dataset has no val_set_size"},
     Rule{"CP338", "packing-with-rl", error, "preference training does not pack samples"},
+    Rule{"CP401", "machine-memory", error, "the ranks of a run fit the memory of this machine"},
     Rule{"CP501", "environment-unreadable", warning, "the launcher's variables are numbers"},
     Rule{"CP502", "slurm-tasks-contradict", error, "SLURM's variables agree on the number of tasks"},
     Rule{"CP503", "world-size-not-exported", warning, "WORLD_SIZE is set, since frameworks read nothing else"},
     Rule{"CP504", "world-flags-contradict", error, "the flags agree on the number of ranks"},
     Rule{"CP505", "one-task-per-node", warning, "the tasks that SLURM starts are the ranks, or launchers of a known number of ranks"},
+    Rule{"CP506", "rank-failed", error, "every rank of a run reaches its end"},
+    Rule{"CP507", "engine-cannot-run", error, "the engine can train what the config asks for"},
+    Rule{"CP508", "trained-otherwise", warning, "the engine trains the model as the config has it"},
 };
 // clang-format on
 

@@ -1,0 +1,211 @@
+#include "launch/supervisor.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <vector>
+
+namespace cpplan::launch {
+namespace {
+
+constexpr Seconds tick{0.05};
+/// mpirun takes about a second from a rank's end to its account of it (SIGTERM, then SIGKILL).
+constexpr Seconds account_limit{2.5};
+constexpr Seconds term_limit{0.5};
+constexpr std::size_t own_output_limit = 64 << 10;
+
+class Supervisor {
+ public:
+  Supervisor(Processes& processes, const Supervision& job, const Listener& listener)
+      : processes_(processes),
+        job_(job),
+        listener_(listener),
+        ranks_(static_cast<std::size_t>(job.world)) {}
+
+  Result<Outcome> run(const Command& command) {
+    if (const auto spawned = processes_.spawn(command); !spawned)
+      return tl::unexpected(spawned.error());
+    while (!processes_.ended()) {
+      pass_output_on(tick);
+      look_at_ranks();
+      if (listener_.stop_requested && listener_.stop_requested()) return interrupted();
+      if (auto failure = first_failure(views(), job_.start_limit)) return failed(*failure);
+    }
+    pass_output_on(Seconds(0));
+    look_at_ranks();
+    return launcher_ended(*processes_.ended());
+  }
+
+ private:
+  struct Rank {
+    RankView view;
+    Seconds changed{};      // when its entry last did
+    std::string last_line;  // it wrote to its standard error
+  };
+
+  std::vector<RankView> views() const {
+    std::vector<RankView> result;
+    for (const Rank& rank : ranks_) result.push_back(rank.view);
+    return result;
+  }
+
+  void look_at_ranks() {
+    for (int i = 0; i < job_.world; ++i) look_at(ranks_[static_cast<std::size_t>(i)], i);
+    const auto& first = ranks_.front().view.status;
+    if (listener_.progress && first) listener_.progress(first->step);
+  }
+
+  void look_at(Rank& rank, int number) {
+    const auto path = job_.folder.status_file(number);
+    auto status = record::read_rank_status(path);
+    if (!status) return;
+    rank.view.life = processes_.life(status->pid, status->start_ticks);
+    // A rank may have finished between the two looks; gone counts only with what it said last.
+    if (rank.view.life == Life::gone) status = record::read_rank_status(path);
+    if (!status) return;
+    const bool moved = !rank.view.status || rank.view.status->updates != status->updates;
+    if (moved) rank.changed = processes_.now();
+    rank.view.unchanged = processes_.now() - rank.changed;
+    rank.view.status = *status;
+  }
+
+  void pass_output_on(Seconds limit) {
+    for (const OutputLine& line : processes_.output(limit)) {
+      const TaggedLine tagged = parse_tagged(line.text, line.stream);
+      if (tagged.rank && *tagged.rank < job_.world) {
+        if (tagged.stream == Stream::error)
+          ranks_[static_cast<std::size_t>(*tagged.rank)].last_line = tagged.text;
+        if (listener_.line) listener_.line(*tagged.rank, tagged.stream, tagged.text);
+      } else if (own_output_.size() < own_output_limit) {
+        own_output_ += tagged.text + "\n";
+      }
+    }
+  }
+
+  Outcome failed(RankFailure failure) {
+    const auto seen = views();
+    kill_ranks();
+    await_launcher(account_limit);
+    make_sure_of_the_end();
+    settle_who_died_first(failure, seen);
+    complete(failure);
+    return {Outcome::End::failed, std::move(failure)};
+  }
+
+  Outcome interrupted() {
+    kill_ranks();  // they leave SIGTERM to us
+    processes_.signal_launcher(SIGTERM);
+    await_launcher(account_limit);
+    make_sure_of_the_end();
+    return {Outcome::End::interrupted, {}};
+  }
+
+  /// The launcher has gone first: in order, with a rank that ended badly, or by itself.
+  Result<Outcome> launcher_ended(const Exit& exit) {
+    make_sure_of_the_end();
+    if (exit.well() && all_finished()) return Outcome{Outcome::End::finished, {}};
+    if (exit.signal != 0) return blame_launcher(exit);
+    if (auto failure = first_failure(views(), job_.start_limit)) {
+      complete(*failure);
+      return Outcome{Outcome::End::failed, std::move(failure)};
+    }
+    if (const auto notice = parse_notice(own_output_)) return noticed(*notice);
+    if (nobody_started())
+      return cpplan::failure(
+          fmt::format("mpirun did not start the ranks (it {}): {}", describe(exit), own_output_));
+    return blame_launcher(exit);
+  }
+
+  Outcome blame_launcher(const Exit& exit) {
+    RankFailure failure{
+        .cause = Cause::launcher, .rank = {}, .status = {}, .exit = exit, .last_words = {}};
+    return {Outcome::End::failed, std::move(failure)};
+  }
+
+  /// A rank of which mpirun alone knows: it ended before its first word, or after its last.
+  Outcome noticed(const Notice& notice) {
+    RankFailure failure{.cause = Cause::died,
+                        .rank = notice.rank,
+                        .status = {},
+                        .exit = notice.exit,
+                        .last_words = {}};
+    if (notice.rank >= 0 && notice.rank < job_.world) {
+      const auto& status = ranks_[static_cast<std::size_t>(notice.rank)].view.status;
+      failure.status = status.value_or(record::RankStatus{});
+    }
+    complete(failure);
+    return {Outcome::End::failed, std::move(failure)};
+  }
+
+  /// Several were gone at one look: mpirun saw which went first.
+  void settle_who_died_first(RankFailure& failure, const std::vector<RankView>& seen) const {
+    const auto notice = parse_notice(own_output_);
+    if (failure.cause != Cause::died || !notice || notice->rank < 0 || notice->rank >= job_.world)
+      return;
+    const RankView& first = seen[static_cast<std::size_t>(notice->rank)];
+    if (!first.status || first.life != Life::gone) return;
+    failure.rank = notice->rank;
+    failure.status = *first.status;
+    failure.last_words = first.status->last_words;
+  }
+
+  /// How it ended, from mpirun's account; last words, from what it printed.
+  void complete(RankFailure& failure) const {
+    const auto notice = parse_notice(own_output_);
+    const bool ended = failure.cause == Cause::died;
+    if (ended && notice && notice->rank == failure.rank) failure.exit = notice->exit;
+    if (failure.last_words.empty() && failure.rank && *failure.rank < job_.world)
+      failure.last_words = ranks_[static_cast<std::size_t>(*failure.rank)].last_line;
+  }
+
+  bool all_finished() const {
+    for (const Rank& rank : ranks_)
+      if (!rank.view.status || rank.view.status->state != record::RankState::finished) return false;
+    return true;
+  }
+
+  bool nobody_started() const {
+    for (const Rank& rank : ranks_)
+      if (rank.view.status) return false;
+    return true;
+  }
+
+  void kill_ranks() {
+    for (const Rank& rank : ranks_)
+      if (const auto& status = rank.view.status)
+        processes_.kill_rank(status->pid, status->start_ticks);
+  }
+
+  void await_launcher(Seconds limit) {
+    const Seconds end = processes_.now() + limit;
+    while (!processes_.ended() && processes_.now() < end) pass_output_on(tick);
+    pass_output_on(Seconds(0));
+  }
+
+  /// No process of the job outlives this, whatever state the launcher and the ranks were in.
+  void make_sure_of_the_end() {
+    if (!processes_.ended()) {
+      processes_.signal_launcher(SIGTERM);
+      await_launcher(term_limit);
+    }
+    processes_.signal_launcher(SIGKILL);
+    await_launcher(term_limit);
+    look_at_ranks();  // some may have come up in the meantime
+    kill_ranks();
+  }
+
+  Processes& processes_;
+  const Supervision& job_;
+  const Listener& listener_;
+  std::vector<Rank> ranks_;
+  std::string own_output_;
+};
+
+}  // namespace
+
+Result<Outcome> supervise(Processes& processes, const Command& command, const Supervision& job,
+                          const Listener& listener) {
+  return Supervisor(processes, job, listener).run(command);
+}
+
+}  // namespace cpplan::launch
