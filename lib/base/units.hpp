@@ -28,7 +28,11 @@ using Bytes = Quantity<struct ByteUnit>;
 /// (4e19) does not fit.
 using Flops = Quantity<struct FlopUnit>;
 
-constexpr Index round_up(Index n, Index multiple) { return (n + multiple - 1) / multiple * multiple; }
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+constexpr Index round_up(Index n, Index multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+constexpr Index ceil_div(Index a, Index b) {
+  return (a + b - 1) / b;
+}
 
 }  // namespace cpplan

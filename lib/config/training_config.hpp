@@ -15,9 +15,9 @@ namespace cpplan::config {
 template <class T>
 struct Setting {
   std::optional<T> value;
-  diag::Span span;       // of the value
-  diag::Span key_span;   // of its key
-  std::string key;       // as the file spells it, dotted: "cpplan.model.hidden_size"
+  diag::Span span;      // of the value
+  diag::Span key_span;  // of its key
+  std::string key;      // as the file spells it, dotted: "cpplan.model.hidden_size"
 
   bool given() const { return value.has_value(); }
   T value_or(T fallback) const { return value.value_or(std::move(fallback)); }
@@ -31,8 +31,11 @@ struct ParallelSettings {
   Setting<Index> data_parallel_size;  // ours: a check, and a source of the world size
   Setting<Index> dp_shard_size, dp_replicate_size, expert_parallel_size;
   Setting<Index> sequence_parallel_degree;  // axolotl's old name of context_parallel_size
-  Setting<Index> first_stage_layers, last_stage_layers;  // num_layers_in_{first,last}_pipeline_stage
-  Setting<bool> sequence_parallel;  // SP around TP layers; cpplan.run.sequence_parallel in axolotl's
+  // num_layers_in_{first,last}_pipeline_stage
+  Setting<Index> first_stage_layers, last_stage_layers;
+  Setting<Index> world_size;  // axolotl overwrites it with the environment's
+  // SP around TP layers; cpplan.run.sequence_parallel in axolotl's dialect
+  Setting<bool> sequence_parallel;
 };
 
 struct BatchSettings {
@@ -42,6 +45,8 @@ struct BatchSettings {
   Setting<bool> sample_packing, pad_to_sequence_len, streaming;
   Setting<double> sample_packing_eff_est, val_set_size;
   Setting<bool> dataloader_drop_last;
+  Setting<Index> eval_batch_size, dataset_shard_num, dataset_shard_idx;
+  Setting<Index> saves_per_epoch, evals_per_epoch, total_num_tokens;
 };
 
 struct OptimizerSettings {
@@ -74,11 +79,19 @@ struct RunSettings {
   Setting<std::string> backend, dtype, cp_comm_type, schedule, recompute, optimizer_sharding;
 };
 
-/// Settings that only matter by being there.
+/// Settings that decide which paths the framework takes; of fsdp, deepspeed, pretraining_dataset
+/// and multimodal it only matters whether they are there.
 struct FeatureSettings {
   Setting<bool> fsdp, deepspeed;  // fsdp or fsdp_config; deepspeed
   Setting<std::string> attn_implementation, adapter, rl, gradient_checkpointing;
+  Setting<bool> fsdp_offload_params, fsdp_reshard_after_forward;
+  Setting<Index> fsdp_version;
   Setting<bool> flash_attention, load_in_8bit, load_in_4bit, pretraining_dataset, multimodal;
+};
+
+/// cpplan.launch.*
+struct LaunchSettings {
+  Setting<Index> uid;  // user id that the job will run under
 };
 
 struct TrainingConfig {
@@ -90,6 +103,7 @@ struct TrainingConfig {
   ModelSettings model;
   ClusterSettings cluster;
   RunSettings run;
+  LaunchSettings launch;
   FeatureSettings features;
   std::vector<DatasetSettings> datasets;
 };
