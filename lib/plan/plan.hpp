@@ -1,6 +1,6 @@
 #pragma once
-// What `cpplan plan` computes of a config: facts with their sources, as data. report/ prints it, run
-// executes it.
+// What `cpplan plan` computes of a config: facts with their sources, as data. report/ prints it,
+// run executes it.
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,19 +20,22 @@ struct PlanInputs {
   std::optional<Index> train_rows;  // what the trainer sees
   std::optional<Index> global_batch;
   std::optional<layout::Order> order;
+  bool shrink = false;  // plan for a tiny model and short sequences of the same divisibility
 };
 
 struct World {
   Index size = 1;
-  std::string source;  // "--world-size", "WORLD_SIZE", "cpplan.cluster", "product of the degrees", ...
+  std::string
+      source;  // "--world-size", "WORLD_SIZE", "cpplan.cluster", "product of the degrees", ...
+  std::optional<Index> nodes, gpus_per_node;  // where a source gives them
 };
 
 struct Batch {
   Index micro_batch_size = 1, gradient_accumulation_steps = 1;
   Index effective_world_size = 1;  // DP: ranks of one TP x CP x PP block share a batch
-  Index batch_size = 1;            // micro * accumulation * DP
+  Index batch_size = 1;  // micro * accumulation * DP, or as written * DP; 0: beyond 64 bits
   Index sequence_len = 0;
-  Index tokens_per_step = 0;       // batch_size * sequence_len
+  Index tokens_per_step = 0;  // batch_size * sequence_len; 0: beyond 64 bits
 };
 
 /// --global-batch N: which accumulation gives it, else the nearest on both sides.
@@ -53,7 +56,8 @@ struct Steps {
   std::string path;                      // "plain", "max_steps": how it was counted
   std::string formula;                   // with the numbers put in
   double num_epochs = 1;
-  std::optional<Index> train_rows;
+  std::optional<Index> train_rows, eval_rows;
+  std::optional<Index> trainer_max_steps;  // what the trainer really runs: max_steps wins there
   std::optional<Index> warmup_steps;
   double learning_rate = 0;
   std::string lr_scheduler;
@@ -70,10 +74,11 @@ struct DimensionRow {
 };
 
 struct SequenceLayout {
-  std::string kind;                       // "head_tail", "contiguous"
-  std::vector<std::vector<Index>> chunks;  // of rank r: numbers of its chunks
+  std::string kind;                        // "head_tail", "contiguous"
+  std::vector<std::vector<Index>> chunks;  // of rank r: numbers of its chunks; up to 65,536 ranks
   Index chunk_tokens = 0;
   Index padded_sequence_len = 0;
+  Index pad_tokens = 0;  // of one sequence
   double imbalance = 1;  // causal work, greatest rank over mean
 };
 

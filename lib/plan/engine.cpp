@@ -1,0 +1,178 @@
+// The engine's side of a plan: the job that `cpplan run` runs, and what its meta run says of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "base/checked.hpp"
+#include "engine/meta_run.hpp"
+#include "plan/make_plan.hpp"
+
+namespace cpplan::plan {
+namespace {
+using layout::Dim;
+
+/// Bytes of a run's most heavily used rank stay far below 2^63 while a step's rows do.
+constexpr Index most_rows = Index{1} << 32;
+constexpr Index most_layers = 10'000;
+
+Result<void> check_divides(std::string_view what, Index n, Index tp) {
+  if (n % tp == 0) return {};
+  return failure(
+      fmt::format("the engine cannot split {} {} over {} TP ranks ({} does not divide by "
+                  "{}). use --shrink, or a tensor_parallel_size that divides them",
+                  n, what, tp, n, tp));
+}
+
+Result<void> check_divides(const model::ModelSpec& m, Index tp) {
+  const std::pair<std::string_view, Index> cut[] = {{"attention heads", m.num_attention_heads},
+                                                    {"key-value heads", m.num_key_value_heads},
+                                                    {"MLP columns", m.intermediate_size}};
+  for (const auto& [what, n] : cut)
+    if (auto divides = check_divides(what, n, tp); !divides) return divides;
+  if (m.num_attention_heads % m.num_key_value_heads != 0)
+    return failure(
+        fmt::format("{} attention heads cannot share {} key-value heads (each serves as "
+                    "many). use a divisor of {}",
+                    m.num_attention_heads, m.num_key_value_heads, m.num_attention_heads));
+  if (m.head_dim % 2 != 0)
+    return failure(
+        fmt::format("head_dim {} is odd (rotary positions turn pairs of features). use an even one",
+                    m.head_dim));
+  return {};
+}
+
+Result<void> check_sizes(const Plan& plan) {
+  const auto& b = plan.batch;
+  const auto rows = checked_product(b.micro_batch_size, plan.engine_layout.padded_sequence_len);
+  constexpr Index most = std::numeric_limits<int>::max();
+  if (plan.model->num_hidden_layers > most_layers)
+    return failure(fmt::format("{} layers are beyond the engine (it takes 10,000). use --shrink",
+                               plan.model->num_hidden_layers));
+  if (rows && *rows <= most_rows && b.micro_batch_size <= most &&
+      b.gradient_accumulation_steps <= most)
+    return {};
+  return failure(fmt::format(
+      "micro_batch_size {} of sequence_len {} is beyond the engine (a micro-batch has at "
+      "most 2^32 rows). use a smaller one",
+      b.micro_batch_size, b.sequence_len));
+}
+
+kernels::DType dtype_of(const config::RunSettings& run) {
+  const std::string name = run.dtype.value_or("float32");
+  if (name == "bf16" || name == "bfloat16") return kernels::DType::bf16;
+  if (name == "fp64" || name == "float64") return kernels::DType::f64;
+  return kernels::DType::f32;
+}
+
+engine::AdamWSettings adamw_of(const config::OptimizerSettings& o) {
+  engine::AdamWSettings adamw;
+  adamw.beta1 = o.adam_beta1.value_or(adamw.beta1);
+  adamw.beta2 = o.adam_beta2.value_or(adamw.beta2);
+  adamw.epsilon = o.adam_epsilon.value_or(adamw.epsilon);
+  adamw.weight_decay = o.weight_decay.value_or(0.0);
+  adamw.max_grad_norm = o.max_grad_norm.value_or(1.0);  // Hugging Face's TrainingArguments
+  return adamw;
+}
+
+/// Stages that can differ: the ends, and of those between the first of each number of layers, which
+/// keeps the most micro-batches in flight.
+std::vector<int> distinct_stages(const std::vector<int>& stage_layers) {
+  const int last = static_cast<int>(stage_layers.size()) - 1;
+  std::vector<int> stages;
+  std::set<int> seen;
+  for (int stage = 0; stage <= last; ++stage) {
+    const bool end = stage == 0 || stage == last;
+    const bool fresh = !end && seen.insert(stage_layers[static_cast<std::size_t>(stage)]).second;
+    if (end || fresh) stages.push_back(stage);
+  }
+  return stages;
+}
+
+/// A step of many micro-batches without running each: from one in flight on every stage on, memory
+/// stays as it is and every further micro-batch sends the same again.
+engine::Footprint footprint_of(const engine::Job& job, const layout::Coordinates& at) {
+  const int full = job.dims.pp + 1;
+  if (job.micro_batches <= full + 1) return engine::meta_run(job, at);
+  engine::Job shorter = job;
+  shorter.micro_batches = full;
+  const auto base = engine::meta_run(shorter, at);
+  shorter.micro_batches = full + 1;
+  auto footprint = engine::meta_run(shorter, at);
+  const Index more = job.micro_batches - full - 1;
+  for (auto& [key, traffic] : footprint.traffic) {
+    const auto before = base.traffic.find(key);
+    expect(before != base.traffic.end(), "micro-batches are alike");
+    traffic.sent += more * (traffic.sent - before->second.sent);
+    traffic.messages += more * (traffic.messages - before->second.messages);
+  }
+  footprint.flops += more * (footprint.flops - base.flops);
+  return footprint;
+}
+
+EngineMemory memory_of(const engine::MemoryPlan& m, int rank) {
+  EngineMemory memory;
+  memory.parameters = m.parameters;
+  memory.gradients = m.gradients;
+  memory.optimizer = m.optimizer;
+  for (const Bytes saved : m.saved) memory.activations += saved;
+  memory.buffers = m.scratch + m.inputs + m.control;
+  memory.total = m.total();
+  memory.heaviest_rank = rank;
+  return memory;
+}
+
+std::vector<TrafficRow> traffic_of(const engine::Footprint& footprint) {
+  std::vector<TrafficRow> rows;
+  for (const auto& [key, traffic] : footprint.traffic)
+    rows.push_back({key.first, key.second, traffic.sent, traffic.messages});
+  return rows;
+}
+
+}  // namespace
+
+Result<engine::Job> make_job(const Plan& plan) {
+  if (!plan.model)
+    return failure(
+        "the dimensions of the model are not known (base_model is not in the registry). "
+        "give them under cpplan.model");
+  if (plan.layout.stage_layers.empty())
+    return failure(fmt::format(
+        "{} layers do not fit {} pipeline stages (every stage has the same number of them). use "
+        "num_layers_in_first_pipeline_stage and num_layers_in_last_pipeline_stage",
+        plan.model->num_hidden_layers, plan.layout.dims.pp));
+  if (auto fits = check_divides(*plan.model, plan.layout.dims.tp); !fits)
+    return tl::unexpected(fits.error());
+  if (auto fits = check_sizes(plan); !fits) return tl::unexpected(fits.error());
+
+  engine::Job job;
+  job.model = *plan.model;
+  job.dims = plan.layout.dims;
+  job.order = plan.layout.order;
+  job.stage_layers = plan.layout.stage_layers;
+  job.dtype = dtype_of(plan.config.run);
+  job.seed = static_cast<std::uint64_t>(plan.config.optimizer.seed.value_or(42));
+  job.micro_batches = static_cast<int>(plan.batch.gradient_accumulation_steps);
+  job.micro_batch_size = static_cast<int>(plan.batch.micro_batch_size);
+  job.capacity =
+      plan.batch.micro_batch_size * plan.engine_layout.padded_sequence_len / plan.layout.dims.cp;
+  job.adamw = adamw_of(plan.config.optimizer);
+  return job;
+}
+
+void measure_engine(Plan& plan) {
+  const auto job = make_job(plan);
+  if (!job) return;
+  const layout::Ranks ranks(job->dims, job->order);
+  for (const int stage : distinct_stages(job->stage_layers)) {
+    layout::Coordinates at;
+    at[Dim::pp] = stage;
+    const auto footprint = footprint_of(*job, at);
+    if (stage == 0) plan.engine_traffic = traffic_of(footprint);
+    if (!plan.engine_memory || footprint.memory.total() > plan.engine_memory->total)
+      plan.engine_memory = memory_of(footprint.memory, ranks.rank(at));
+  }
+}
+
+}  // namespace cpplan::plan

@@ -1,0 +1,97 @@
+#include "plan/make_plan.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "model/resolve.hpp"
+#include "model/shrink.hpp"
+#include "plan/batch.hpp"
+#include "plan/degrees.hpp"
+#include "plan/dimensions.hpp"
+#include "plan/sequence.hpp"
+#include "plan/stages.hpp"
+#include "plan/steps.hpp"
+#include "plan/world.hpp"
+
+namespace cpplan::plan {
+namespace {
+
+/// axolotl lays data parallelism out inside EP; Megatron's order serves both while EP is 1.
+layout::Order order_of(const PlanInputs& inputs) {
+  return inputs.order.value_or(layout::megatron_order);
+}
+
+/// SP is the default for TP > 1 in axolotl's dialect, and as written in Megatron's.
+bool sequence_parallel(const config::TrainingConfig& config, Index tp) {
+  const bool fallback = config.dialect == config::Dialect::axolotl;
+  return tp > 1 && config.parallel.sequence_parallel.value_or(fallback);
+}
+
+/// Whole blocks of TP * CP * PP ranks, as the framework counts; at least 1. A rest is an error that
+/// rules/ reports.
+Index data_parallel_size(Index world, const Degrees& degrees) {
+  return std::max<Index>(1, world / model_parallel_size(degrees).value_or(world));
+}
+
+LayoutPlan lay_out(const config::TrainingConfig& config, const PlanInputs& inputs, Index world) {
+  const Degrees degrees = requested_degrees(config);
+  const Index dp = data_parallel_size(std::max<Index>(1, world), degrees);
+  LayoutPlan layout;
+  layout.order = order_of(inputs);
+  if (const auto dims = layout::make_parallel_dims(degrees.tp, degrees.cp, degrees.pp, dp,
+                                                   sequence_parallel(config, degrees.tp)))
+    layout.dims = *dims;
+  const DataParallel filled = fill_data_parallel(config, layout.dims.dp);
+  layout.dp_shard = filled.shard;
+  layout.dp_replicate = filled.replicate;
+  layout.ep = filled.ep;
+  layout.weight_shards = layout.dims.weight_shards();
+  layout.weight_replicas = layout.dims.weight_replicas();
+  return layout;
+}
+
+/// Sixteen rows a chunk: enough to cross every boundary, little enough for a laptop.
+Index short_sequence(Index sequence_len, const layout::ParallelDims& dims) {
+  const Index multiple = dims.cp * engine::rows_multiple(dims);
+  return std::min(sequence_len, std::max<Index>(128, 16 * multiple));
+}
+
+void shrink_to_laptop(Plan& plan) {
+  if (plan.model)
+    plan.model = model::shrink(*plan.model, {plan.layout.dims.tp, plan.layout.dims.pp});
+  auto& batch = plan.batch;
+  batch.sequence_len = short_sequence(batch.sequence_len, plan.layout.dims);
+  batch.tokens_per_step = checked_multiply(batch.batch_size, batch.sequence_len).value_or(0);
+}
+
+/// A shrunk model has as many layers as its even stages need.
+EndStages end_stages(const config::TrainingConfig& config, const PlanInputs& inputs) {
+  if (inputs.shrink) return {};
+  return {config.parallel.first_stage_layers.value, config.parallel.last_stage_layers.value};
+}
+
+}  // namespace
+
+Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
+               const cluster::Environment& environment) {
+  Plan plan;
+  plan.config = config;
+  plan.diagnostics = environment.findings;
+  plan.world = find_world(config, inputs, environment, plan.diagnostics);
+  plan.layout = lay_out(config, inputs, plan.world.size);
+  plan.batch = make_batch(config, plan.layout.dims.dp);
+  if (inputs.global_batch) plan.global_batch = reach_global_batch(plan.batch, *inputs.global_batch);
+  plan.steps = count_steps(config, inputs, plan.batch);
+  plan.model = model::resolve_model(config);
+  if (inputs.shrink) shrink_to_laptop(plan);
+  if (plan.model)
+    plan.layout.stage_layers =
+        stage_layers(plan.model->num_hidden_layers, plan.layout.dims.pp, end_stages(config, inputs))
+            .value_or(std::vector<int>{});
+  plan.framework_layout = framework_layout(config, plan.batch, plan.layout.dims);
+  plan.engine_layout = engine_layout(plan.batch, plan.layout.dims);
+  plan.layout.dimensions = dimension_table(plan);
+  return plan;
+}
+
+}  // namespace cpplan::plan

@@ -1,0 +1,23 @@
+#pragma once
+// From a config to a plan, and what of our engine a plan can tell before a rank starts.
+#include "cluster/environment.hpp"
+#include "engine/job.hpp"
+#include "plan/plan.hpp"
+
+namespace cpplan::plan {
+
+/// Everything that follows from the config, the flags and the environment in microseconds. Takes
+/// any config: a value that cannot be used counts as its default here, and rules/ says what is
+/// wrong.
+Plan make_plan(const config::TrainingConfig&, const PlanInputs&, const cluster::Environment&);
+
+/// What `cpplan run` would run, except for the capacity of packed sequences, which depends on the
+/// data. Error where the plan has no model, or layers that do not fit its stages.
+Result<engine::Job> make_job(const Plan&);
+
+/// Fills engine_memory and engine_traffic by running one step of the engine on shapes alone: of
+/// rank 0 for the traffic, of one rank for each kind of stage for the memory. Leaves both empty
+/// where make_job() fails or the degrees do not divide the model.
+void measure_engine(Plan&);
+
+}  // namespace cpplan::plan
