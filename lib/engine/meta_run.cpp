@@ -1,6 +1,6 @@
 #include "engine/meta_run.hpp"
 
-#include "comm/meta.hpp"
+#include "engine/groups.hpp"
 #include "kernels/meta/meta_ops.hpp"
 
 namespace cpplan::engine {
@@ -49,18 +49,10 @@ MicroBatch dense_micro_batch(const Job& job) {
 Footprint meta_run(const Job& job, layout::Coordinates at) {
   SumTrace trace;
   const auto ops = kernels::make_meta_ops(trace);
-  const auto& d = job.dims;
-  const layout::Ranks ranks(d, job.order);
-  const auto group = [&](const char* name, int rank, int size) {
-    return comm::make_meta_communicator(name, rank, size, trace);
-  };
-  const auto tp = group("tp", at[Dim::tp], d.tp), cp = group("cp", at[Dim::cp], d.cp);
-  const auto forward = group("pp", at[Dim::pp], d.pp), backward = group("pp", at[Dim::pp], d.pp);
-  const auto dp_cp = group("dp_cp", at[Dim::dp] * d.cp + at[Dim::cp], d.dp * d.cp);
-  const auto world = group("world", ranks.rank(at), ranks.world());
-  const Groups groups{*tp, *cp, *forward, *backward, *dp_cp, *world};
-
-  const auto actions = one_forward_one_backward(at[Dim::pp], d.pp, job.micro_batches);
+  const layout::Ranks ranks(job.dims, job.order);
+  const auto set = comm::make_meta_groups(ranks, ranks.rank(at), trace);
+  const Groups groups = groups_of(set);
+  const auto actions = one_forward_one_backward(at[Dim::pp], job.dims.pp, job.micro_batches);
   Trainer trainer(*ops, groups, job, at, endless_memory(in_flight(actions)));
   trace.counting = true;
   trainer.step(1, 0.0, [&](int) { return dense_micro_batch(job); });

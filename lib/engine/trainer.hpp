@@ -21,6 +21,7 @@ struct MemoryPlan {
   Bytes parameters, gradients, optimizer, scratch, inputs, control;
   std::vector<Bytes> saved;  // one for each micro-batch in flight
   Bytes total() const;
+  friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };
 
 class Trainer {

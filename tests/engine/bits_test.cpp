@@ -1,0 +1,57 @@
+// What must be equal bit for bit: initial weights under every layout; everything under another
+// pipeline degree.
+#include <doctest/doctest.h>
+
+#include "engine/layouts.hpp"
+#include "kernels/cpu/cpu_ops.hpp"
+
+namespace cpplan::test {
+namespace {
+
+const BackendFactory cpu = [](kernels::Trace& trace) { return kernels::make_cpu_ops(trace); };
+
+Experiment fp32() {
+  return {.dtype = kernels::DType::f32};
+}
+
+}  // namespace
+
+TEST_CASE("bits: initial weights are the same under every layout") {
+  Experiment base = fp32();
+  base.steps = 1;
+  const Outcome one = train(base, cpu);
+  for (const Experiment& experiment : each_layout(base)) {
+    CAPTURE(name_of(experiment));
+    CHECK(train(experiment, cpu).initial_weights == one.initial_weights);
+  }
+}
+
+TEST_CASE("bits: thirty steps do not depend on the pipeline degree") {
+  for (const layout::ParallelDims& flat :
+       {layout::ParallelDims{1, 1, 1, 1}, {2, 1, 1, 2, true}, {1, 2, 1, 2}, {1, 3, 1, 1}}) {
+    Experiment base = fp32();
+    base.dims = flat;
+    const Outcome one = train(base, cpu);
+    REQUIRE(one.failure == "");
+    for (const int pp : {2, 4}) {
+      Experiment staged = base;
+      staged.dims.pp = pp;
+      CAPTURE(name_of(staged));
+      const Outcome outcome = train(staged, cpu);
+      CHECK(outcome.losses == one.losses);
+      CHECK(outcome.grad_norms == one.grad_norms);
+      CHECK(outcome.final_weights == one.final_weights);
+    }
+  }
+}
+
+TEST_CASE("bits: a run repeats itself") {
+  Experiment base = fp32();
+  base.dims = {2, 2, 2, 2, true};
+  const Outcome first = train(base, cpu), second = train(base, cpu);
+  REQUIRE(first.failure == "");
+  CHECK(first.losses == second.losses);
+  CHECK(first.final_weights == second.final_weights);
+}
+
+}  // namespace cpplan::test

@@ -1,0 +1,156 @@
+#include "engine/experiment.hpp"
+
+#include <cmath>
+#include <mutex>
+
+#include "comm/rank_runner.hpp"
+#include "comm/threads.hpp"
+
+namespace cpplan::test {
+namespace {
+using layout::Dim;
+
+double element(const kernels::Tensor& t, Index row, Index col) {
+  return t.dtype == kernels::DType::f64 ? t.row<double>(row)[col] : t.row<float>(row)[col];
+}
+
+/// Copies a shard to its place in the whole tensor.
+void place(const layout::TensorShard& shard, const kernels::Tensor& part, double scale,
+           Tensors& whole) {
+  auto& tensor = whole[shard.name];
+  tensor.resize(static_cast<std::size_t>(shard.rows * shard.cols));
+  for (Index i = 0; i < shard.valid_rows(); ++i) {
+    for (Index j = 0; j < shard.col_count; ++j) {
+      tensor[shard.element(i, j)] = scale * element(part, i, j);
+    }
+  }
+}
+
+bool reports(const layout::TensorShard& shard, const layout::Coordinates& at) {
+  return at[Dim::dp] == 0 && at[Dim::cp] == 0 && (shard.parts > 1 || at[Dim::tp] == 0);
+}
+
+enum class Which { value, gradient };
+Tensors shards(const engine::Trainer& trainer, const layout::Coordinates& at, Which which,
+               double scale = 1.0) {
+  Tensors out;
+  for (const auto& p : trainer.parameters()) {
+    if (reports(p.shard, at)) place(p.shard, which == Which::value ? p.value : p.grad, scale, out);
+  }
+  return out;
+}
+
+/// Shards are disjoint and zero elsewhere, so that whole tensors are their sums.
+void merge(const Tensors& shards, Tensors& whole) {
+  for (const auto& [name, shard] : shards) {
+    auto& tensor = whole[name];
+    tensor.resize(shard.size());
+    for (std::size_t i = 0; i < shard.size(); ++i) tensor[i] += shard[i];
+  }
+}
+
+double norm(const std::vector<double>& x) {
+  double squares = 0;
+  for (const double value : x) squares += value * value;
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+RankReport train_rank(const Experiment& e, const engine::Job& job, int rank,
+                      const comm::GroupSet& set, const BackendFactory& make_backend) {
+  const auto at = layout::Ranks(job.dims, job.order).coordinates(rank);
+  kernels::NoTrace trace;
+  RankReport report{.plan = engine::meta_run(job, at)};
+  const auto backend = make_backend(trace);
+  const engine::Groups groups = engine::groups_of(set);
+  engine::Trainer trainer(*backend, groups, job, at, report.plan.memory);
+  report.initial_weights = shards(trainer, at, Which::value);
+  for (Index step = 1; step <= e.steps; ++step) {
+    const auto source = [&](int m) { return micro_batch(e, step, m, at[Dim::dp]); };
+    const auto result = trainer.step(step, learning_rate_at(e, step), source);
+    report.losses.push_back(result.loss);
+    report.grad_norms.push_back(result.grad_norm);
+    const double mean = 1.0 / static_cast<double>(result.tokens);
+    if (step == 1) report.gradients = shards(trainer, at, Which::gradient, mean);
+  }
+  report.final_weights = shards(trainer, at, Which::value);
+  report.peak = trainer.peak();
+  return report;
+}
+
+std::vector<std::string> broken_promises(const RankReport& report, const comm::Ledger& posted,
+                                         int steps) {
+  std::vector<std::string> broken;
+  for (const auto& [key, traffic] : report.plan.traffic) {
+    const auto found = posted.find(key);
+    const Index measured = found == posted.end() ? 0 : found->second.bytes.count;
+    if (measured != steps * traffic.sent.count) {
+      broken.push_back("bytes of " + key.first + " " + key.second);
+    }
+  }
+  for (const auto& [key, counted] : posted) {
+    const bool planned = report.plan.traffic.contains(key);
+    if (counted.bytes.count > 0 && !planned) {
+      broken.push_back("unplanned " + key.first + " " + key.second);
+    }
+  }
+  if (!(report.plan.memory == report.peak)) broken.push_back("memory");
+  return broken;
+}
+
+Outcome train(const Experiment& e, const BackendFactory& make_backend) {
+  const engine::Job job = job_of(e);
+  const layout::Ranks ranks(job.dims, job.order);
+  comm::ThreadWorld world(ranks.world(), std::chrono::seconds(60));
+  Outcome outcome;
+  std::mutex mutex;
+  const auto done = comm::run_ranks(world, [&](int rank) {
+    kernels::NoTrace trace;
+    const auto set = comm::make_thread_groups(world, ranks, rank, trace);
+    const RankReport report = train_rank(e, job, rank, set, make_backend);
+    std::lock_guard lock(mutex);
+    if (rank == 0) outcome.losses = report.losses, outcome.grad_norms = report.grad_norms;
+    merge(report.initial_weights, outcome.initial_weights);
+    merge(report.final_weights, outcome.final_weights);
+    merge(report.gradients, outcome.gradients);
+    for (const auto& what : broken_promises(report, world.endpoint(rank).posted(), e.steps)) {
+      outcome.broken_promises.push_back("rank " + std::to_string(rank) + ": " + what);
+    }
+  });
+  if (!done) outcome.failure = done.error().message;
+  return outcome;
+}
+
+Distance distance(const Tensors& a, const Tensors& b) {
+  double all = 0;
+  for (const auto& [name, tensor] : b) all += norm(tensor) * norm(tensor);
+  all = std::sqrt(all);
+  Distance worst;
+  for (const auto& [name, expected] : b) {
+    std::vector<double> difference = a.at(name);
+    for (std::size_t i = 0; i < expected.size(); ++i) difference[i] -= expected[i];
+    const double value = norm(difference) / std::max(norm(expected), 1e-3 * all);
+    if (!(value <= worst.value)) worst = {value, name};
+  }
+  return worst;
+}
+
+double curve_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size() || a.empty()) return HUGE_VAL;
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    worst = std::max(worst, std::abs(a[i] - b[i]) / std::abs(b[i]));
+  }
+  return worst;
+}
+
+std::string name_of(const Experiment& e) {
+  const auto& d = e.dims;
+  return "tp" + std::to_string(d.tp) + " cp" + std::to_string(d.cp) + " pp" + std::to_string(d.pp) +
+         " dp" + std::to_string(d.dp) + (d.sequence_parallel ? " sp" : "") +
+         (e.packing ? " packed" : " padded") + (e.dropout > 0 ? " dropout" : "") + " micro" +
+         std::to_string(e.micro_batch_size);
+}
+
+}  // namespace cpplan::test
