@@ -30,6 +30,7 @@ target_compile_options(cpplan_settings INTERFACE
   -Wold-style-cast
   -Woverloaded-virtual    # a backend that hides an op
   -Wimplicit-fallthrough
+  -Wno-missing-field-initializers  # {.a = 1} leaves the rest at its default on purpose
   -fno-math-errno)
 if(CPPLAN_WERROR)
   target_compile_options(cpplan_settings INTERFACE -Werror)
