@@ -30,5 +30,11 @@ class CheckLengths(unittest.TestCase):
             self.assertEqual(complaints("check-lengths", {"lib/a/a.hpp": function(90, head)}),
                              (0, []))
 
+    def test_rows_of_a_table_do_not_count(self):
+        table = "// clang-format off\nint rows[] = {\n" + "  1,\n" * 500 + "};\n// clang-format on\n"
+        self.assertEqual(complaints("check-lengths", {"lib/a/a.cpp": table}), (0, []))
+        status, lines = complaints("check-lengths", {"lib/a/a.cpp": table + "// x\n" * 400})
+        self.assertEqual((status, len(lines)), (1, 1), lines)
+
 
 unittest.main()
