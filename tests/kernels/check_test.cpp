@@ -1,0 +1,94 @@
+// A wrong shape or type ends the process with 70 before any kernel sees it. Each case breaks one
+// demand of an op that is otherwise right, in a child process.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "kernels/backend.hpp"
+
+namespace cpplan::kernels {
+namespace {
+
+template <class Op>
+bool passes(const Op& op) {
+  std::cout.flush();  // or the child prints it once more
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(STDERR_FILENO);
+    op.check();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  const int code = WEXITSTATUS(status);
+  REQUIRE((WIFEXITED(status) && (code == 0 || code == 70)));
+  return code == 0;
+}
+
+Tensor f32(Index rows, Index cols) {
+  return {nullptr, rows, cols, cols, DType::f32};
+}
+Tensor bf16(Index rows, Index cols) {
+  return {nullptr, rows, cols, cols, DType::bf16};
+}
+Tensor i32(Index rows, Index cols) {
+  return {nullptr, rows, cols, cols, DType::i32};
+}
+
+}  // namespace
+
+TEST_CASE("check: products") {
+  CHECK(passes(Gemm{f32(3, 5), f32(5, 7), f32(3, 7), false, false, false}));
+  CHECK(passes(Gemm{bf16(3, 5), bf16(5, 7), f32(3, 7), false, false, false}));
+  CHECK_FALSE(passes(Gemm{f32(3, 5), f32(7, 5), f32(3, 7), false, false, false}));
+  CHECK_FALSE(passes(Gemm{f32(3, 5), f32(5, 7), f32(3, 8), false, false, false}));
+  CHECK_FALSE(passes(Gemm{f32(3, 5), bf16(5, 7), f32(3, 7), false, false, false}));
+  CHECK_FALSE(passes(Gemm{i32(3, 5), i32(5, 7), i32(3, 7), false, false, false}));
+  Tensor overlapping = f32(3, 7);
+  overlapping.stride = 6;
+  CHECK_FALSE(passes(Gemm{f32(3, 5), f32(5, 7), overlapping, false, false, false}));
+}
+
+TEST_CASE("check: attention") {
+  const Block inside[] = {{{0, 8, 0, 1}, {0, 8, 0, 1}, Coverage::partial, 0}};
+  const Block outside[] = {{{0, 8, 0, 1}, {4, 8, 0, 1}, Coverage::partial, 0}};
+  const Attention right{.q = f32(8, 12),
+                        .k = f32(8, 6),
+                        .v = f32(8, 6),
+                        .out = f32(8, 12),
+                        .lse = f32(8, 4),
+                        .blocks = inside,
+                        .head_dim = 3};
+  CHECK(passes(right));
+  const auto broken = [&](auto change) {
+    Attention op = right;
+    change(op);
+    return !passes(op);
+  };
+  CHECK(broken([](Attention& op) { op.head_dim = 5; }));
+  CHECK(broken([](Attention& op) { op.k = op.v = f32(8, 9); }));  // 3 does not divide 4
+  CHECK(broken([](Attention& op) { op.lse = f32(8, 3); }));
+  CHECK(broken([](Attention& op) { op.dropout.rate = 1; }));
+  CHECK(broken([&](Attention& op) { op.blocks = outside; }));
+}
+
+TEST_CASE("check: indices and accumulators and transfers") {
+  CHECK(passes(DropoutAdd{f32(3, 8), f32(3, 8), f32(3, 8), i32(3, 2), {}}));
+  CHECK_FALSE(passes(DropoutAdd{f32(3, 8), f32(3, 8), f32(3, 8), i32(3, 1), {}}));
+  CHECK_FALSE(passes(DropoutAdd{f32(3, 8), f32(3, 8), f32(3, 8), f32(3, 2), {}}));
+  CHECK(passes(RmsNorm{bf16(3, 8), bf16(1, 8), bf16(3, 8), f32(3, 1), 0}));
+  CHECK_FALSE(passes(RmsNorm{bf16(3, 8), bf16(1, 8), bf16(3, 8), bf16(3, 1), 0}));
+  CHECK_FALSE(passes(SquaredNorm{f32(3, 8), f32(1, 1)}));
+  CHECK_FALSE(passes(Rope{f32(3, 9), i32(3, 1), 3, 1e4, false}));
+  CHECK_FALSE(passes(Copy{f32(3, 8), i32(3, 8)}));
+  CHECK_FALSE(passes(RowMax{f32(3, 8), f32(3, 1), 9}));
+  Tensor apart = f32(3, 8);
+  apart.stride = 9;
+  CHECK_FALSE(passes(Upload{apart, nullptr}));
+}
+
+}  // namespace cpplan::kernels
