@@ -59,6 +59,8 @@ std::vector<std::string> did_you_mean(std::string_view word,
     if (distance <= allowed) near.push_back({distance, name});
   }
   std::sort(near.begin(), near.end(), is_nearer);
+  const Index best = near.empty() ? 0 : near.front().distance;
+  std::erase_if(near, [&](const Candidate& c) { return c.distance > best + 1; });
   near.resize(std::min(near.size(), limit));
   std::vector<std::string> names;
   for (const Candidate& candidate : near) names.emplace_back(candidate.name);

@@ -14,8 +14,8 @@ namespace cpplan {
 /// (optimal string alignment), in bytes.
 Index edit_distance(std::string_view a, std::string_view b);
 
-/// Candidates that `word` was probably meant to be, best first: distance <= 1 + length / 4, at most
-/// `limit` of them. Letter case, `-` and `_` do not count.
+/// Candidates that `word` was probably meant to be, best first: distance <= 1 + length / 4 and at
+/// most one more than that of the best, `limit` of them. Letter case, `-` and `_` do not count.
 std::vector<std::string> did_you_mean(std::string_view word,
                                       std::span<const std::string_view> candidates,
                                       std::size_t limit = 3);

@@ -1,5 +1,6 @@
 // axolotl's schema at 067b021c8b (src/axolotl/utils/schemas and the args of its plug-ins), one row
-// a key. Where pydantic's type is a union of unlike types the kind is any.
+// a key, pydantic's aliases (model_type of type_of_model) included. Where pydantic's type is a
+// union of unlike types the kind is any.
 #include <array>
 
 #include "config/schema.hpp"
@@ -294,8 +295,12 @@ constexpr std::array top_level = {
     KeyInfo{"mlflow_experiment_name", text},
     KeyInfo{"mlflow_run_name", text},
     KeyInfo{"mlflow_tracking_uri", text},
+    KeyInfo{"model_config", mapping},
+    KeyInfo{"model_kwargs", mapping},
     KeyInfo{"model_quantization_config", choice, Null::unsets, "Mxfp4Config|FineGrainedFP8Config"},
     KeyInfo{"model_quantization_config_kwargs", mapping},
+    KeyInfo{"model_revision", text},
+    KeyInfo{"model_type", text},
     KeyInfo{"moe_bnb_fast", boolean},
     KeyInfo{"moe_dequant_chunk_size", integer},
     KeyInfo{"moe_grouped_backend", text},
@@ -544,9 +549,12 @@ constexpr std::array dataset = {
     KeyInfo{"drop_system_message", boolean},
     KeyInfo{"ds_type", text},
     KeyInfo{"field", text},
+    KeyInfo{"field_chosen", any},
     KeyInfo{"field_human", text},
     KeyInfo{"field_messages", text},
     KeyInfo{"field_model", text},
+    KeyInfo{"field_prompt", any},
+    KeyInfo{"field_rejected", any},
     KeyInfo{"field_thinking", text},
     KeyInfo{"field_tools", text},
     KeyInfo{"input_format", text},

@@ -83,8 +83,9 @@ class KeyChecker {
     check_members(root, "fsdp_config", fsdp_keys());
     for (const std::string_view list : {"datasets", "test_datasets", "pretraining_dataset"})
       check_entries(root, list);
-    if (const Member* model = root.find("overrides_of_model_config"))
-      check_free_members(*model->value.node, model->key, model_keys());
+    for (const std::string_view key : {"overrides_of_model_config", "model_config"})
+      if (const Member* model = root.find(key))
+        check_free_members(*model->value.node, model->key, model_keys());
     if (const Member* cpplan = root.find("cpplan")) check_cpplan(*cpplan->value.node);
   }
 
@@ -101,7 +102,7 @@ class KeyChecker {
     const bool is_fsdp = prefix == "fsdp_config";
     // Old spellings, which have a finding of their own.
     if (is_fsdp && name.starts_with("fsdp_") && name != "fsdp_version") name.remove_prefix(5);
-    if (is_fsdp && (name == "version" || name == "sharding_strategy")) return;
+    if (is_fsdp && name == "version") return;
     const KeyInfo* info = find_key(keys, name);
     if (info != nullptr)
       check_value(*info, dotted(prefix, member.key), member);
@@ -151,6 +152,7 @@ class KeyChecker {
 
   void check_value(const KeyInfo& info, const std::string& key, const Member& member) {
     const Node& node = *member.value.node;
+    if (!node.tag_is_supported) return;  // has a finding of its own
     if (resolve_type(node) == ScalarType::null) return check_null(info, key, member);
     switch (info.kind) {
       case Kind::integer:

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <vector>
 
 #include "base/text.hpp"
 #include "config/checks.hpp"
 #include "config/coerce.hpp"
+#include "config/schema.hpp"
 #include "config/yaml11.hpp"
 #include "diag/rule_table.hpp"
 
@@ -75,20 +77,36 @@ void check_removed(const Node& root, Diagnostics& findings) {
                   fmt::format("{} is gone (axolotl stops at it). {}", key.old_name, key.present)));
 }
 
+/// Members of fsdp_config under a name that axolotl still translates.
+std::vector<const Member*> prefixed_members(const Node& fsdp_config) {
+  std::vector<const Member*> found;
+  for (const Member& member : fsdp_config.members)
+    if (member.key.starts_with("fsdp_") && find_key(fsdp_keys(), member.key.substr(5)))
+      found.push_back(&member);
+  return found;
+}
+
 void check_fsdp_spelling(const Node& root, Diagnostics& findings) {
   const Member* section = root.find("fsdp_config");
   if (section == nullptr) return;
-  for (const Member& member : section->value.node->members) {
-    const bool is_version = member.key == "version" || member.key == "fsdp_version";
-    if (!is_version && !member.key.starts_with("fsdp_")) continue;
-    const std::string present =
-        is_version ? "fsdp_version, at the top level" : member.key.substr(5) + " here";
-    findings.push_back(
-        finding("CP113", member.key_span,
-                fmt::format("fsdp_config.{} is an old spelling (axolotl moves it and "
-                            "warns). write {}",
-                            member.key, present)));
-  }
+  const Node& members = *section->value.node;
+  for (const std::string_view key : {"version", "fsdp_version"})
+    if (const Member* member = members.find(key))
+      findings.push_back(
+          finding("CP113", member->key_span,
+                  fmt::format("fsdp_config.{} is an old place (axolotl moves it and warns). write "
+                              "fsdp_version at the top level",
+                              key)));
+  const std::vector<const Member*> prefixed = prefixed_members(members);
+  if (prefixed.empty()) return;
+  const std::string others =
+      prefixed.size() > 1 ? fmt::format(" and {} more begin", prefixed.size() - 1) : " begins";
+  findings.push_back(finding(
+      "CP113", prefixed[0]->key_span,
+      fmt::format("fsdp_config.{}{} with fsdp_ (an old spelling that axolotl translates and warns "
+                  "about). write {}",
+                  prefixed[0]->key, others, prefixed[0]->key.substr(5)),
+      {.label = "drop the prefix fsdp_"}));
 }
 
 void check_attention(const Node& root, Diagnostics& findings) {

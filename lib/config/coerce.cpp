@@ -152,14 +152,19 @@ Reading<Index> from_integer(std::string_view key, const Node& node, const Scalar
   return {scalar.integer, underscored(key, node, scalar)};
 }
 
+std::string whole_number_near(std::string_view key, const Node& node, double value) {
+  if (key == "warmup_steps" && value > 0 && value < 1)
+    return fmt::format("write warmup_ratio: {} for a part of the steps", node.text);
+  return fmt::format("write {:.0f} or {:.0f}", std::floor(value), std::ceil(value));
+}
+
 Reading<Index> from_real(std::string_view key, const Node& node, const Scalar& scalar) {
   if (!std::isfinite(scalar.real))
     return {{}, wrong_type(key, "an integer", node.text + " is not finite", "write a number")};
   if (std::floor(scalar.real) != scalar.real)
     return {{},
             wrong_type(key, "an integer", fmt::format("{} has a fraction", node.text),
-                       fmt::format("write {:.0f} or {:.0f}", std::floor(scalar.real),
-                                   std::ceil(scalar.real)))};
+                       whole_number_near(key, node, scalar.real))};
   if (std::abs(scalar.real) >= 9.2e18) return {{}, too_large(key, node)};
   return {static_cast<Index>(scalar.real), std::nullopt};
 }
@@ -192,6 +197,18 @@ Reading<Index> integer_from_text(std::string_view key, const Node& node) {
       break;
   }
   return {{}, text_for_number(key, "an integer", node)};
+}
+
+/// pydantic takes both; `false` at least means what it looks like.
+Reading<Index> integer_from_boolean(std::string_view key, const Node& node, bool value) {
+  const std::string is = fmt::format("{} is {} in YAML 1.1", node.text, describe(node));
+  if (value) return {{}, wrong_type(key, "an integer", is, "write the number")};
+  return {0,
+          Complaint{"CP123",
+                    fmt::format("{} takes an integer ({}, which the framework reads as 0). write "
+                                "{}: 0, or remove the key",
+                                key, is, key),
+                    "reads as 0", ""}};
 }
 
 Reading<double> real_from_text(std::string_view key, const Node& node) {
@@ -283,10 +300,7 @@ Reading<Index> read_integer(std::string_view key, const Node& node) {
     case ScalarType::text:
       return integer_from_text(key, node);
     case ScalarType::boolean:
-      return {
-          {},
-          wrong_type(key, wanted, fmt::format("{} is {} in YAML 1.1", node.text, describe(node)),
-                     "write the number")};
+      return integer_from_boolean(key, node, scalar.boolean);
     case ScalarType::null:
     case ScalarType::date:
       break;

@@ -93,7 +93,7 @@ class Builder final : public YAML::EventHandler {
     const std::size_t at = skip_properties(text_, offset(mark));
     const Stretch place = place_scalar(node, at, value);
     node.text = value;
-    set_tag(node, tag, place);
+    set_tag(node, tag, mark);
     add(node, place);
   }
 
@@ -161,6 +161,7 @@ class Builder final : public YAML::EventHandler {
     if (first == '"' || first == '\'') {
       node.style = ScalarStyle::quoted;
       opaque_.push_back({at, quoted_end(text_, at)});
+      if (!is_closed(opaque_.back(), first)) report_open_quote(at);
       return opaque_.back();
     }
     if ((first == '|' || first == '>') && !in_flow) {
@@ -171,15 +172,52 @@ class Builder final : public YAML::EventHandler {
     return {at, plain_end(text_, at, value)};
   }
 
-  void set_tag(Node& node, const std::string& tag, const Stretch& place) {
+  bool is_closed(const Stretch& quoted, char quote) const {
+    return quoted.end > quoted.begin + 1 && text_[quoted.end - 1] == quote;
+  }
+
+  void report_open_quote(std::size_t at) {
+    findings_.push_back(finding("CP001", source_.span(at, at + 1),
+                                "a quote is never closed (all that follows became one text). close "
+                                "it",
+                                {.label = "opened here"}));
+    throw Stop{};
+  }
+
+  /// The parser takes a line without a colon for a key without a value; PyYAML does not.
+  void check_colon(const Frame& frame) {
+    if (frame.style == YAML::EmitterStyle::Flow) return;
+    const Stretch& key = frame.key_place;
+    const std::size_t after = std::min(text_.find_first_not_of(" \t", key.end), text_.size());
+    const bool explicit_key = text_.substr(0, key.begin).ends_with("? ");
+    if (key.end > key.begin && ((after < text_.size() && text_[after] == ':') || explicit_key))
+      return;
+    findings_.push_back(finding(
+        "CP001", source_.span(key.begin, std::max(key.end, std::min(key.begin + 1, text_.size()))),
+        key.end > key.begin
+            ? fmt::format("no colon after \"{}\" (a line of a mapping is a key, a colon and a "
+                          "space). write {}: value",
+                          frame.key, first_word(frame.key))
+            : "a colon without a key in front of it. write key: value"));
+    throw Stop{};
+  }
+
+  static std::string_view first_word(std::string_view text) {
+    return text.substr(0, text.find_first_of(" \t\n="));
+  }
+
+  void set_tag(Node& node, const std::string& tag, const YAML::Mark& mark) {
     if (tag.empty() || tag == "?" || tag == "!") return;
     node.tag = tag;
     if (is_known_tag(tag)) return;
+    node.tag_is_supported = false;
+    const std::size_t begin = std::min(text_.find('!', offset(mark)), text_.size());
+    const std::size_t end = std::min(text_.find_first_of(" \t\r\n,", begin), text_.size());
     findings_.push_back(
-        finding("CP012", source_.span(place.begin, place.end),
-                fmt::format("tag \"{}\" is not supported (a safe loader refuses it, and nothing is "
+        finding("CP012", source_.span(begin, end),
+                fmt::format("tag {} is not supported (a safe loader refuses it, and nothing is "
                             "executed). write the value without a tag",
-                            tag)));
+                            text_.substr(begin, end - begin))));
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -193,7 +231,7 @@ class Builder final : public YAML::EventHandler {
                                               max_nesting)));
       throw Stop{};
     }
-    set_tag(node, tag, {at, std::min(at + 1, text_.size())});
+    set_tag(node, tag, mark);
     Frame& frame = open_.emplace_back();
     frame.node = &node;
     frame.begin = frame.end = at;
@@ -248,6 +286,7 @@ class Builder final : public YAML::EventHandler {
 
   void add_member(Frame& frame, const Value& value) {
     frame.has_key = false;
+    check_colon(frame);
     const Span key_span = source_.span(frame.key_place.begin, frame.key_place.end);
     if (frame.key == "<<" && frame.key_style == ScalarStyle::plain) {
       remember_merge(frame, value);

@@ -31,8 +31,9 @@ enum class ScalarStyle { plain, quoted, block };
 struct Node {
   NodeKind kind = NodeKind::null;
   ScalarStyle style = ScalarStyle::plain;
-  std::string text;  // of a scalar, quotes and escapes resolved
-  std::string tag;   // "tag:yaml.org,2002:str" where one is written; else empty
+  std::string text;              // of a scalar, quotes and escapes resolved
+  std::string tag;               // "tag:yaml.org,2002:str" where one is written; else empty
+  bool tag_is_supported = true;  // false: a safe loader refuses it
   std::vector<Member> members;
   std::vector<Value> elements;
 

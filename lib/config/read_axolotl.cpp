@@ -159,6 +159,7 @@ void read_dimensions(ModelSettings& m, const Section& section) {
 ModelSettings read_model(const Section& root) {
   ModelSettings m;
   root.read(m.base_model, "base_model");
+  read_dimensions(m, root.below("model_config"));  // pydantic's alias of the next
   read_dimensions(m, root.below("overrides_of_model_config"));
   read_dimensions(m, root.below("cpplan").below("model"));
   return m;
