@@ -32,6 +32,7 @@ Batch make_batch(const config::TrainingConfig& config, Index data_parallel_size)
   Batch batch;
   batch.micro_batch_size = usable(b.micro_batch_size) ? *b.micro_batch_size : 1;
   batch.gradient_accumulation_steps = accumulation(b, batch.micro_batch_size);
+  batch.eval_batch_size = usable(b.eval_batch_size) ? *b.eval_batch_size : batch.micro_batch_size;
   batch.effective_world_size = data_parallel_size;
   batch.sequence_len = usable(b.sequence_len) && *b.sequence_len <= longest_sequence
                            ? *b.sequence_len

@@ -34,6 +34,7 @@ struct Batch {
   Index micro_batch_size = 1, gradient_accumulation_steps = 1;
   Index effective_world_size = 1;  // DP: ranks of one TP x CP x PP block share a batch
   Index batch_size = 1;  // micro * accumulation * DP, or as written * DP; 0: beyond 64 bits
+  Index eval_batch_size = 1;
   Index sequence_len = 0;
   Index tokens_per_step = 0;  // batch_size * sequence_len; 0: beyond 64 bits
 };
@@ -56,7 +57,8 @@ struct Steps {
   std::string path;                      // "plain", "max_steps": how it was counted
   std::string formula;                   // with the numbers put in
   double num_epochs = 1;
-  std::optional<Index> train_rows, eval_rows;
+  std::optional<Index> rows, rows_after_shard;  // as loaded; of this shard
+  std::optional<Index> train_rows, eval_rows;   // after the split
   std::optional<Index> trainer_max_steps;  // what the trainer really runs: max_steps wins there
   std::optional<Index> warmup_steps;
   double learning_rate = 0;

@@ -23,11 +23,23 @@ bool streams(const config::TrainingConfig& config) {
          config.features.pretraining_dataset.value_or(false);
 }
 
+/// Only with both keys, and only outside of preference training (axolotl, utils/data/sft.py).
+Index take_shard(const config::TrainingConfig& config, Index rows, Steps& steps) {
+  const auto& number = config.batch.dataset_shard_num;
+  const auto& index = config.batch.dataset_shard_idx;
+  const bool sharded = number.given() && index.given() && !config.features.rl.given();
+  if (!sharded || *number < 1 || *index < 0 || *index >= *number) return rows;
+  steps.rows_after_shard = shard_rows(rows, *number, *index);
+  return *steps.rows_after_shard;
+}
+
 void take_rows(const config::TrainingConfig& config, const PlanInputs& inputs, Steps& steps) {
   if (inputs.train_rows) {
     steps.train_rows = inputs.train_rows;
   } else if (inputs.rows) {
-    const Split split = split_rows(*inputs.rows, config.batch.val_set_size.value_or(0.0));
+    steps.rows = inputs.rows;
+    const Index rows = take_shard(config, *inputs.rows, steps);
+    const Split split = split_rows(rows, config.batch.val_set_size.value_or(0.0));
     steps.train_rows = split.train;
     steps.eval_rows = split.eval;
   }
@@ -103,6 +115,10 @@ void schedule_learning_rate(const config::OptimizerSettings& o, Steps& steps) {
 }
 
 }  // namespace
+
+Index shard_rows(Index rows, Index shards, Index index) {
+  return rows / shards + (index < rows % shards ? 1 : 0);
+}
 
 Split split_rows(Index rows, double val_set_size) {
   if (!(val_set_size >= 0) || val_set_size == 1.0) return {};

@@ -10,6 +10,9 @@ struct Split {
   std::optional<Index> train, eval;
 };
 
+/// Rows of shard `index` of `shards`, as datasets' Dataset.shard cuts them.
+Index shard_rows(Index rows, Index shards, Index index);
+
 /// val_set_size: a count above 1, a share below, of which ceil(share * rows) goes to validation.
 /// `rows` as loaded.
 Split split_rows(Index rows, double val_set_size);

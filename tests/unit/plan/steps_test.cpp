@@ -48,6 +48,21 @@ TEST_CASE("steps: validation takes its rows first") {
   CHECK(plan::split_rows(1000, 0).train == 1000);
 }
 
+TEST_CASE("steps: a shard is taken before the split") {
+  config::TrainingConfig c;
+  give(c.batch.dataset_shard_num, 3);
+  plan::PlanInputs inputs;
+  inputs.rows = 1000;
+  CHECK(plan::count_steps(c, inputs, batch_of(8)).train_rows == 1000);
+  give(c.batch.dataset_shard_idx, 0);
+  give(c.batch.val_set_size, 0.1);
+  const auto steps = plan::count_steps(c, inputs, batch_of(8));
+  CHECK(steps.rows_after_shard == 334);
+  CHECK(steps.train_rows == 300);
+  CHECK(steps.total_num_steps == 38);
+  CHECK(plan::shard_rows(1000, 3, 2) == 333);
+}
+
 TEST_CASE("steps: a split that leaves nothing is none") {
   for (const double v : {1.0, -0.1, 1000.0, 5000.0, std::nan("")}) {
     CAPTURE(v);

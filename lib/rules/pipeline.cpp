@@ -1,0 +1,94 @@
+// Layers and micro-batches against pipeline stages.
+#include <fmt/format.h>
+
+#include "model/resolve.hpp"
+#include "plan/degrees.hpp"
+#include "plan/stages.hpp"
+#include "rules/areas.hpp"
+#include "rules/support.hpp"
+
+namespace cpplan::rules {
+namespace {
+using diag::Diagnostics;
+using diag::finding;
+using plan::Plan;
+
+constexpr const char* first_key = "num_layers_in_first_pipeline_stage";
+constexpr const char* last_key = "num_layers_in_last_pipeline_stage";
+
+std::string ends_text(const plan::EndStages& ends) {
+  return fmt::format("{}: {} and {}: {}", first_key, *ends.first, last_key, *ends.last);
+}
+
+/// Why the layers do not fit: "30 layers do not divide over 4 stages", "23 middle layers over 2
+/// ...".
+std::string misfit(Index layers, Index stages, const plan::EndStages& ends) {
+  const Index given = Index{ends.first.has_value()} + Index{ends.last.has_value()};
+  if (given == 0)
+    return fmt::format("{} layers do not divide over {} pipeline stages", layers, stages);
+  const Index left = layers - ends.first.value_or(0) - ends.last.value_or(0);
+  if (left < 0 || stages < given)
+    return fmt::format("the end stages take {} layers of {} over {} stages", layers - left, layers,
+                       stages);
+  return fmt::format(
+      "{} layers with {} in the end stages leave {} middle layers, which do not "
+      "divide over {} middle stages",
+      layers, layers - left, left, stages - given);
+}
+
+void check_layers(const Plan& plan, Index stages, Diagnostics& findings) {
+  const auto& p = plan.config.parallel;
+  const auto& model_layers = plan.config.model.num_hidden_layers;
+  const Index layers = model::known_dimensions(plan.config).num_hidden_layers;
+  const plan::EndStages ends{p.first_stage_layers.value, p.last_stage_layers.value};
+  const bool pipelined = stages > 1 || ends.first || ends.last;
+  if (layers < 1 || !pipelined || plan::stage_layers(layers, stages, ends)) return;
+  const auto& blamed = p.first_stage_layers.given()  ? p.first_stage_layers
+                       : p.last_stage_layers.given() ? p.last_stage_layers
+                                                     : p.pipeline_parallel_size;
+  diag::Details details;
+  details.why = "all stages but the first and the last have the same number of layers, at least 1";
+  if (const auto proposal = plan::propose_end_stages(layers, stages))
+    details.help.push_back("use " + ends_text(*proposal));
+  const auto near = nearest_divisors(layers, stages);
+  const std::string key = key_of(p.pipeline_parallel_size, "pipeline_parallel_size");
+  if (!near.empty()) details.help.push_back(fmt::format("or {}", choices(key, near)));
+  if (stages == 1)
+    details.help = {fmt::format("remove {} and {}: there is one stage", first_key, last_key)};
+  relate(details.related, model_layers);
+  if (&blamed != &p.pipeline_parallel_size) relate(details.related, p.pipeline_parallel_size);
+  findings.push_back(finding("CP312", blamed.span, misfit(layers, stages, ends), details));
+}
+
+void check_bubble(const Plan& plan, Index stages, Diagnostics& findings) {
+  const Index micro_batches = plan.batch.gradient_accumulation_steps;
+  if (stages <= 1 || micro_batches >= stages) return;
+  const auto& p = plan.config.parallel.pipeline_parallel_size;
+  const auto& accumulation = plan.config.batch.gradient_accumulation_steps;
+  const double idle =
+      static_cast<double>(stages - 1) / static_cast<double>(micro_batches + stages - 1);
+  diag::Details details;
+  details.why = fmt::format("(PP-1)/(M+PP-1) = {}/{} of the time of every stage is idle",
+                            stages - 1, micro_batches + stages - 1);
+  details.help = {
+      fmt::format("use gradient_accumulation_steps: {} or more; {} bring the idle share "
+                  "below 20 %",
+                  stages, 4 * stages)};
+  relate(details.related, p);
+  findings.push_back(
+      finding("CP313", place_of(accumulation.span, p.span),
+              fmt::format("{} micro-batch{} for {} pipeline stages: {:.1f} % of the "
+                          "time is bubble",
+                          micro_batches, micro_batches == 1 ? "" : "es", stages, 100 * idle),
+              details));
+}
+
+}  // namespace
+
+void check_pipeline(const Plan& plan, Diagnostics& findings) {
+  const Index stages = plan::requested_degrees(plan.config).pp;
+  check_layers(plan, stages, findings);
+  check_bubble(plan, stages, findings);
+}
+
+}  // namespace cpplan::rules
