@@ -58,10 +58,16 @@ class Builder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
-    const std::size_t at = std::min(text_.rfind("---", offset(mark)), offset(mark));
-    findings_.push_back(finding("CP008", source_.span(at, std::min(at + 3, text_.size())),
-                                "a second document begins here (a config is one document). delete "
-                                "the `---` or move what follows into a file of its own"));
+    const std::size_t at = std::min(text_.rfind("---", offset(mark)), text_.size());
+    const bool is_marked = at < text_.size() && skip_blank(text_, at + 3) >= offset(mark);
+    const std::size_t begin = is_marked ? at : offset(mark);
+    const std::size_t end = std::min(begin + (is_marked ? 3 : 1), text_.size());
+    findings_.push_back(finding(
+        "CP008", source_.span(begin, end),
+        is_marked ? "a second document begins here (a config is one document). delete the `---` or "
+                    "move what follows into a file of its own"
+                  : "text behind the end of the document (a config is one mapping). remove it, or "
+                    "check the quotes and brackets above"));
     throw Stop{};
   }
   void OnDocumentEnd() override {}

@@ -74,9 +74,33 @@ Diagnostic undefined_alias(const diag::SourceFile& source, std::size_t at) {
                              name));
 }
 
-bool stands_before(const Diagnostic& a, const Diagnostic& b) {
-  return a.span.line < b.span.line ||
-         (a.span.line == b.span.line && a.span.column <= b.span.column + 1);
+bool stands_behind(const Diagnostic& a, const Diagnostic& b) {
+  return a.span.line > b.span.line;
+}
+
+/// The parser stops at the colon of a line that is in order when the line above has none: the two
+/// read as one text. The number of that line above, or 0.
+int line_without_colon(const diag::SourceFile& source, std::size_t at) {
+  const diag::Position place = source.position(at);
+  const std::string_view line = source.line(place.line);
+  if (line.substr(0, line.find(": ")).size() + 1 < static_cast<std::size_t>(place.column)) return 0;
+  for (int n = place.line - 1; n > 0; --n) {
+    const std::string_view above = trimmed(source.line(n));
+    if (above.empty() || above.starts_with('#')) continue;
+    return above.find(':') == above.npos && !above.starts_with("- ") ? n : 0;
+  }
+  return 0;
+}
+
+Diagnostic missing_colon(const diag::SourceFile& source, int line) {
+  const std::string_view text = source.line(line), words = trimmed(text);
+  const auto begin = static_cast<std::size_t>(words.data() - source.text().data());
+  const std::size_t gap = std::min(words.find_first_of(" \t="), words.size());
+  const std::string_view rest = trimmed(words.substr(std::min(gap + 1, words.size())));
+  return finding("CP001", source.span(begin, begin + words.size()),
+                 fmt::format("no colon in line {} (a line of a mapping is a key, a colon and a "
+                             "space). write {}: {}",
+                             line, words.substr(0, gap), rest.empty() ? "value" : rest));
 }
 
 }  // namespace
@@ -85,6 +109,8 @@ Diagnostic syntax_finding(const diag::SourceFile& source, std::size_t at, std::s
   const std::string_view text = source.text();
   if (reason.find("anchor is not defined") != reason.npos && at < text.size() && text[at] == '*')
     return undefined_alias(source, at);
+  if (reason.find("illegal map value") != reason.npos && at < text.size())
+    if (const int line = line_without_colon(source, at)) return missing_colon(source, line);
   // At the end of the file the place to look at is the last character.
   if (at > 0 && at >= text.size()) at = std::min(text.find_last_not_of(" \t\r\n"), text.size() - 1);
   const auto span = source.span(at, std::min(at + 1, text.size()));
@@ -98,7 +124,7 @@ void drop_followers(diag::Diagnostics& characters, diag::Diagnostics& syntax) {
   const auto error = std::find_if(syntax.begin(), syntax.end(),
                                   [](const Diagnostic& d) { return d.id == "CP001"; });
   if (error == syntax.end()) return;
-  std::erase_if(characters, [&](const Diagnostic& d) { return !stands_before(d, *error); });
+  std::erase_if(characters, [&](const Diagnostic& d) { return stands_behind(d, *error); });
   const bool explained = std::any_of(characters.begin(), characters.end(), [](const Diagnostic& d) {
     return d.severity == diag::Severity::error;
   });
