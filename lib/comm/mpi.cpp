@@ -53,11 +53,9 @@ class MpiRequest final : public Request {
 
   bool done() override {
     const int count = static_cast<int>(requests_.size());
-    std::vector<MPI_Status> statuses(requests_.size());
     int all = 0;
-    const int error = MPI_Testall(count, requests_.data(), &all, statuses.data());
-    check_statuses(error, statuses);
-    if (all && way_ == Way::receive) expect_sizes(statuses);
+    check_statuses(MPI_Testall(count, requests_.data(), &all, statuses_.data()));
+    if (all && way_ == Way::receive) expect_sizes();
     return all != 0;
   }
 
@@ -70,26 +68,28 @@ class MpiRequest final : public Request {
     else
       check_mpi(MPI_Irecv(piece.data(), count, MPI_BYTE, peer, tag, comm, &request), "MPI_Irecv");
     requests_.push_back(request);
+    statuses_.emplace_back();
     sizes_.push_back(count);
   }
 
-  static void check_statuses(int error, const std::vector<MPI_Status>& statuses) {
+  void check_statuses(int error) const {
     if (error == MPI_ERR_IN_STATUS)
-      for (const MPI_Status& status : statuses)
+      for (const MPI_Status& status : statuses_)
         if (status.MPI_ERROR != MPI_ERR_PENDING) check_mpi(status.MPI_ERROR, "MPI_Testall");
     check_mpi(error, "MPI_Testall");
   }
 
-  void expect_sizes(const std::vector<MPI_Status>& statuses) const {
-    for (std::size_t i = 0; i < statuses.size(); ++i) {
+  void expect_sizes() const {
+    for (std::size_t i = 0; i < statuses_.size(); ++i) {
       int count = 0;
-      MPI_Get_count(&statuses[i], MPI_BYTE, &count);
+      MPI_Get_count(&statuses_[i], MPI_BYTE, &count);
       expect(count == sizes_[i], "both ends of a message have the same size");
     }
   }
 
   Way way_;
   std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
   std::vector<int> sizes_;
 };
 
