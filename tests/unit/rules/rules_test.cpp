@@ -1,0 +1,420 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "plan/make_plan.hpp"
+#include "rules/check.hpp"
+#include "support/give.hpp"
+
+using namespace cpplan;
+using diag::Severity;
+using test::give;
+
+namespace {
+
+/// A config that breaks no rule: 32 heads, 8 KV heads, 32 layers, 8 ranks.
+config::TrainingConfig sound() {
+  config::TrainingConfig c;
+  give(c.batch.micro_batch_size, 1, "micro_batch_size", 1);
+  give(c.batch.gradient_accumulation_steps, 8, "gradient_accumulation_steps", 2);
+  give(c.batch.sequence_len, 4096, "sequence_len", 3);
+  give(c.model.base_model, "meta-llama/Llama-3.1-8B", "base_model", 4);
+  give(c.optimizer.learning_rate, 1e-4, "learning_rate", 5);
+  give(c.features.attn_implementation, "flash_attention_2", "attn_implementation", 6);
+  return c;
+}
+
+diag::Diagnostics check(const config::TrainingConfig& c, Index world,
+                        plan::PlanInputs inputs = {}) {
+  inputs.world_size = world;
+  return rules::check(plan::make_plan(c, inputs, {}));
+}
+
+void give_tp(config::TrainingConfig& c, Index n) {
+  give(c.parallel.tensor_parallel_size, n, "tensor_parallel_size", 10);
+}
+void give_cp(config::TrainingConfig& c, Index n) {
+  give(c.parallel.context_parallel_size, n, "context_parallel_size", 11);
+}
+void give_pp(config::TrainingConfig& c, Index n) {
+  give(c.parallel.pipeline_parallel_size, n, "pipeline_parallel_size", 12);
+}
+void give_dp(config::TrainingConfig& c, Index n) {
+  give(c.parallel.data_parallel_size, n, "data_parallel_size", 13);
+}
+
+/// All that a reader sees of a finding.
+std::string text_of(const diag::Diagnostic& d) {
+  std::string text = d.message + " | " + d.why;
+  for (const auto& help : d.help) text += " | " + help;
+  return text;
+}
+
+bool says(const diag::Diagnostic& d, std::string_view words) {
+  return text_of(d).find(words) != std::string::npos;
+}
+
+/// The one finding, and its id.
+const diag::Diagnostic& only(const diag::Diagnostics& findings, std::string_view id) {
+  for (const auto& d : findings) INFO(d.id, " ", text_of(d));
+  REQUIRE(findings.size() == 1);
+  REQUIRE(findings[0].id == id);
+  return findings[0];
+}
+
+}  // namespace
+
+TEST_CASE("rules: a sound config has no finding") {
+  CHECK(check(sound(), 8).empty());
+  auto c = sound();
+  give_tp(c, 2);
+  give_cp(c, 2);
+  give_pp(c, 2);
+  give_dp(c, 1);
+  CHECK(check(c, 8).empty());
+}
+
+TEST_CASE("rules: nothing known breaks no rule") {
+  CHECK(check({}, 1).empty());
+}
+
+TEST_CASE("world: TP8 CP16 PP16 DP4 on 16384 names all five numbers and the fixes") {
+  auto c = sound();
+  give(c.model.base_model, "meta-llama/Llama-3.1-405B", "base_model", 4);
+  give(c.batch.gradient_accumulation_steps, 64, "gradient_accumulation_steps", 2);
+  give(c.batch.sequence_len, 131072, "sequence_len", 3);
+  give(c.parallel.first_stage_layers, 7, "num_layers_in_first_pipeline_stage", 20);
+  give(c.parallel.last_stage_layers, 7, "num_layers_in_last_pipeline_stage", 21);
+  give_tp(c, 8);
+  give_cp(c, 16);
+  give_pp(c, 16);
+  give_dp(c, 4);
+  const auto findings = check(c, 16384);
+  const auto& d = only(findings, "CP302");
+  CHECK(d.message == "TP*CP*PP*DP = 8*16*16*4 = 8,192 ranks, but the world has 16,384");
+  CHECK(d.span.line == 13);
+  CHECK(says(d, "use data_parallel_size: 8"));
+  CHECK(says(d, "or --world-size 8192"));
+  CHECK(says(d, "or context_parallel_size: 32"));
+  CHECK(d.related.size() == 3);
+  give_dp(c, 8);
+  CHECK(check(c, 16384).empty());
+}
+
+TEST_CASE("world: a degree that divides no such world names the nearest that do") {
+  auto c = sound();
+  give_tp(c, 4);
+  const auto findings = check(c, 6);
+  const auto& d = only(findings, "CP304");
+  CHECK(says(d, "world size 6 is not divisible by tensor_parallel_size 4"));
+  CHECK(says(d, "tensor_parallel_size: 3 or tensor_parallel_size: 6"));
+  CHECK(says(d, "--world-size 4 or --world-size 8"));
+  CHECK(d.span.line == 10);
+}
+
+TEST_CASE("world: degrees that divide alone and not together are one finding") {
+  auto c = sound();
+  give_tp(c, 4);
+  give_cp(c, 4);
+  const auto findings = check(c, 8);
+  const auto& d = only(findings, "CP304");
+  CHECK(says(d, "TP*CP*PP = 4*4*1 = 16"));
+  CHECK(says(d, "tensor_parallel_size: 2"));
+  CHECK(d.related.size() == 1);
+}
+
+TEST_CASE("world: two degrees that do not divide are two findings and DP follows neither") {
+  auto c = sound();
+  give_tp(c, 8);
+  give_cp(c, 16);
+  give_dp(c, 3);
+  const auto findings = check(c, 12);
+  CHECK(findings.size() == 2);
+  CHECK(std::ranges::all_of(findings, [](const auto& d) { return d.id == "CP304"; }));
+}
+
+TEST_CASE("world: zero counts as one and less is refused") {
+  auto c = sound();
+  give_cp(c, 0);
+  const auto zero = check(c, 8);
+  CHECK(only(zero, "CP317").severity == Severity::warning);
+  give_cp(c, -2);
+  const auto negative = check(c, 8);
+  CHECK(only(negative, "CP303").severity == Severity::error);
+}
+
+TEST_CASE("data parallel: what the other degrees leave is filled exactly") {
+  const auto with = [](Index shard, Index replicate, bool fsdp) {
+    auto c = sound();
+    if (shard > 0) give(c.parallel.dp_shard_size, shard, "dp_shard_size", 14);
+    if (replicate > 0) give(c.parallel.dp_replicate_size, replicate, "dp_replicate_size", 15);
+    if (fsdp) give(c.features.fsdp, true, "fsdp_config", 16);
+    return c;
+  };
+  CHECK(check(with(4, 0, true), 8).empty());
+  CHECK(check(with(4, 2, true), 8).empty());
+  CHECK(check(with(0, 2, true), 8).empty());
+  CHECK(check(with(0, 8, false), 8).empty());
+  const auto no_fsdp = check(with(4, 0, false), 8);
+  CHECK(says(only(no_fsdp, "CP305"), "dp_shard_size 4 needs an fsdp_config"));
+  const auto one = check(with(1, 0, false), 8);
+  CHECK(says(only(one, "CP306"), "1 != 8"));
+  const auto overridden = check(with(1, 0, true), 8);
+  CHECK(only(overridden, "CP319").severity == Severity::warning);
+  const auto product = check(with(4, 4, true), 8);
+  CHECK(says(only(product, "CP306"), "dp_shard_size: 2"));
+  const auto rest = check(with(0, 3, true), 8);
+  CHECK(only(rest, "CP306").span.line == 15);
+  const auto unsharded = check(with(0, 2, false), 8);
+  CHECK(only(unsharded, "CP306").span.line == 15);
+}
+
+TEST_CASE("data parallel: nothing is left for dp_shard beside CP of the whole world") {
+  auto c = sound();
+  give_cp(c, 8);
+  give(c.parallel.dp_shard_size, 8, "dp_shard_size", 14);
+  give(c.features.fsdp, true, "fsdp_config", 16);
+  const auto findings = check(c, 8);
+  const auto& d = only(findings, "CP306");
+  CHECK(says(d, "8*8 = 64 ranks, but the world has 8"));
+  CHECK(says(d, "remove dp_shard_size"));
+}
+
+TEST_CASE("data parallel: replicas beside TP want shards") {
+  auto c = sound();
+  give_tp(c, 2);
+  give(c.parallel.dp_replicate_size, 4, "dp_replicate_size", 15);
+  const auto findings = check(c, 8);
+  CHECK(says(only(findings, "CP314"), "dp_shard_size: 4"));
+}
+
+TEST_CASE("data parallel: experts divide what is left") {
+  auto c = sound();
+  give(c.parallel.expert_parallel_size, 2, "expert_parallel_size", 17);
+  CHECK(check(c, 8).empty());
+  give(c.parallel.expert_parallel_size, 3, "expert_parallel_size", 17);
+  const auto findings = check(c, 4);
+  CHECK(says(only(findings, "CP315"), "expert_parallel_size: 2 or expert_parallel_size: 4"));
+}
+
+TEST_CASE("model: heads against TP") {
+  auto c = sound();
+  give_tp(c, 3);
+  const auto odd = check(c, 3);
+  const auto heads = std::ranges::find(odd, "CP307", &diag::Diagnostic::id);
+  REQUIRE(heads != odd.end());
+  CHECK(says(*heads, "tensor_parallel_size: 2 or tensor_parallel_size: 4"));
+  CHECK(std::ranges::count(odd, "CP308", &diag::Diagnostic::id) == 0);
+  give_tp(c, 16);
+  const auto copies = check(c, 16);
+  const auto& d = only(copies, "CP308");
+  CHECK(d.severity == Severity::warning);
+  CHECK(says(d, "8*128/16 = 64 columns a rank, half of a head"));
+}
+
+TEST_CASE("model: KV heads that neither divide nor multiply TP are an error") {
+  auto c = sound();
+  give(c.model.num_attention_heads, 24, "num_attention_heads", 7);
+  give(c.model.num_key_value_heads, 6, "num_key_value_heads", 8);
+  give(c.model.head_dim, 128, "head_dim", 9);
+  give_tp(c, 4);
+  const auto findings = check(c, 4);
+  const auto& d = only(findings, "CP308");
+  CHECK(d.severity == Severity::error);
+  CHECK(says(d, "tensor_parallel_size: 3 or tensor_parallel_size: 6"));
+}
+
+TEST_CASE("model: dimensions alone") {
+  auto c = sound();
+  give(c.model.num_attention_heads, 30, "num_attention_heads", 7);
+  give(c.model.num_key_value_heads, 30, "num_key_value_heads", 8);
+  const auto hidden = check(c, 1);
+  CHECK(says(only(hidden, "CP202"), "hidden_size 4096 is not divisible by 30"));
+  give(c.model.num_attention_heads, 32, "num_attention_heads", 7);
+  give(c.model.num_key_value_heads, 5, "num_key_value_heads", 8);
+  const auto groups = check(c, 1);
+  CHECK(says(only(groups, "CP203"), "num_key_value_heads: 4 or num_key_value_heads: 8"));
+  give(c.model.num_key_value_heads, -1, "num_key_value_heads", 8);
+  const auto negative = check(c, 1);
+  CHECK(only(negative, "CP204").span.line == 8);
+}
+
+TEST_CASE("model: an unknown name is a note with what was probably meant") {
+  auto c = sound();
+  give(c.model.base_model, "meta-llama/Llama-3.1-8G", "base_model", 4);
+  const auto findings = check(c, 1);
+  const auto& d = only(findings, "CP201");
+  CHECK(d.severity == Severity::note);
+  CHECK(says(d, "Llama-3.1-8B"));
+}
+
+TEST_CASE("model: all-to-all hands out heads") {
+  auto c = sound();
+  give(c.run.cp_comm_type, "a2a", "cp_comm_type", 18);
+  give_cp(c, 8);
+  CHECK(check(c, 8).empty());
+  give_cp(c, 16);
+  const auto copies = check(c, 16);
+  CHECK(only(copies, "CP318").severity == Severity::warning);
+}
+
+TEST_CASE("sequence: lengths between multiples of 2 CP are padded with a warning") {
+  auto c = sound();
+  give_cp(c, 4);
+  give(c.batch.sequence_len, 2999, "sequence_len", 3);
+  const auto findings = check(c, 4);
+  const auto& d = only(findings, "CP301");
+  CHECK(d.severity == Severity::warning);
+  CHECK(says(d, "2999 is not a multiple of 2*CP = 8 (1 tokens of padding make it 3000)"));
+  CHECK(says(d, "sequence_len: 2992 or sequence_len: 3000"));
+  CHECK(d.span.line == 3);
+  CHECK(d.related[0].span.line == 11);
+  c.dialect = config::Dialect::megatron;
+  CHECK(only(check(c, 4), "CP301").severity == Severity::error);
+}
+
+TEST_CASE("sequence: SP asks for CP lcm of 2 and TP") {
+  auto c = sound();
+  give_tp(c, 4);
+  give_cp(c, 2);
+  give(c.batch.sequence_len, 4100, "sequence_len", 3);
+  const auto findings = check(c, 8);
+  const auto& d = only(findings, "CP309");
+  CHECK(says(d, "2*lcm(2, 4) = 8"));
+  CHECK(says(d, "sequence_len: 4096 or sequence_len: 4104"));
+  give(c.parallel.sequence_parallel, false, "cpplan.run.sequence_parallel", 19);
+  CHECK(check(c, 8).empty());
+}
+
+TEST_CASE("sequence: CP wants flash attention and one packed row") {
+  auto c = sound();
+  give_cp(c, 2);
+  give(c.features.attn_implementation, "sdpa", "attn_implementation", 6);
+  const auto flash = check(c, 2);
+  CHECK(says(only(flash, "CP311"), "not \"sdpa\""));
+  give(c.features.attn_implementation, "flash_attention_3", "attn_implementation", 6);
+  give(c.batch.sample_packing, true, "sample_packing", 19);
+  CHECK(check(c, 2).empty());
+  give(c.batch.micro_batch_size, 2, "micro_batch_size", 1);
+  const auto packed = check(c, 2);
+  CHECK(says(only(packed, "CP310"), "micro_batch_size: 1 with gradient_accumulation_steps: 16"));
+}
+
+TEST_CASE("pipeline: 126 layers over 16 stages propose 7 at both ends") {
+  auto c = sound();
+  give(c.model.base_model, "meta-llama/Llama-3.1-405B", "base_model", 4);
+  give(c.batch.gradient_accumulation_steps, 64, "gradient_accumulation_steps", 2);
+  give_pp(c, 16);
+  const auto findings = check(c, 16);
+  const auto& d = only(findings, "CP312");
+  CHECK(d.message == "126 layers do not divide over 16 pipeline stages");
+  CHECK(says(d,
+             "use num_layers_in_first_pipeline_stage: 7 and num_layers_in_last_pipeline_stage: 7"));
+  CHECK(says(d, "pipeline_parallel_size: 14 or pipeline_parallel_size: 18"));
+}
+
+TEST_CASE("pipeline: uneven ends leave an even middle") {
+  auto c = sound();
+  give(c.model.num_hidden_layers, 46, "num_hidden_layers", 7);
+  give(c.parallel.first_stage_layers, 11, "num_layers_in_first_pipeline_stage", 20);
+  give(c.parallel.last_stage_layers, 12, "num_layers_in_last_pipeline_stage", 21);
+  give_pp(c, 4);
+  const auto findings = check(c, 4);
+  const auto& d = only(findings, "CP312");
+  CHECK(says(d, "23 middle layers, which do not divide over 2 middle stages"));
+  CHECK(d.span.line == 20);
+  give(c.parallel.first_stage_layers, 10, "num_layers_in_first_pipeline_stage", 20);
+  CHECK(check(c, 4).empty());
+}
+
+TEST_CASE("pipeline: fewer micro-batches than stages idle") {
+  auto c = sound();
+  give(c.batch.gradient_accumulation_steps, 1, "gradient_accumulation_steps", 2);
+  give_pp(c, 8);
+  const auto findings = check(c, 8);
+  const auto& d = only(findings, "CP313");
+  CHECK(d.severity == Severity::warning);
+  CHECK(says(d, "87.5 %"));
+}
+
+TEST_CASE("run: steps, warm-up, stream and split") {
+  plan::PlanInputs rows;
+  rows.rows = 1000;
+  auto c = sound();
+  CHECK(check(c, 1, rows).empty());
+  give(c.batch.max_steps, 2000, "max_steps", 7);
+  const auto beyond = check(c, 1, rows);
+  CHECK(says(only(beyond, "CP334"), "2000*8/1000 = 16 epochs"));
+  give(c.batch.max_steps, 10, "max_steps", 7);
+  give(c.optimizer.warmup_steps, 10, "warmup_steps", 8);
+  const auto warmup = check(c, 1, rows);
+  CHECK(only(warmup, "CP331").span.line == 8);
+  c = sound();
+  give(c.batch.val_set_size, 5000, "val_set_size", 7);
+  const auto split = check(c, 1, rows);
+  CHECK(only(split, "CP336").span.line == 7);
+  c = sound();
+  rows.rows = 0;
+  const auto none = check(c, 1, rows);
+  CHECK(only(none, "CP330").severity == Severity::error);
+  give(c.batch.streaming, true, "streaming", 7);
+  const auto stream = check(c, 1);
+  CHECK(only(stream, "CP333").span.line == 7);
+  give(c.batch.max_steps, 10, "max_steps", 8);
+  CHECK(check(c, 1).empty());
+  give(c.batch.val_set_size, 0.1, "val_set_size", 9);
+  const auto stream_split = check(c, 1);
+  CHECK(only(stream_split, "CP337").span.line == 9);
+}
+
+TEST_CASE("run: a global batch that cannot be had names its neighbours") {
+  plan::PlanInputs inputs;
+  inputs.global_batch = 100;
+  const auto findings = check(sound(), 16, inputs);
+  const auto& d = only(findings, "CP320");
+  CHECK(says(d, "100 is not divisible by micro 1 * DP 16 = 16"));
+  CHECK(says(d, "--global-batch 96 or --global-batch 112"));
+  inputs.global_batch = 96;
+  CHECK(check(sound(), 16, inputs).empty());
+}
+
+TEST_CASE("rules: nonsense gives findings and not a crash") {
+  for (const Index n : {Index{-3}, Index{0}, Index{3}, Index{1} << 40,
+                        std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min()}) {
+    CAPTURE(n);
+    auto c = sound();
+    for (auto* setting :
+         {&c.parallel.tensor_parallel_size, &c.parallel.context_parallel_size,
+          &c.parallel.pipeline_parallel_size, &c.parallel.data_parallel_size,
+          &c.parallel.dp_shard_size, &c.parallel.dp_replicate_size,
+          &c.parallel.expert_parallel_size, &c.parallel.first_stage_layers,
+          &c.parallel.last_stage_layers, &c.batch.micro_batch_size, &c.batch.sequence_len,
+          &c.batch.gradient_accumulation_steps, &c.batch.max_steps, &c.optimizer.warmup_steps,
+          &c.model.hidden_size, &c.model.num_attention_heads, &c.model.num_key_value_heads,
+          &c.model.num_hidden_layers}) {
+      give(*setting, n, "some_key", 7);
+      CHECK(rules::check(plan::make_plan(c, {}, {})).size() < 40);
+      CHECK(check(c, n).size() < 40);
+      CHECK(check(c, 8).size() < 40);
+    }
+  }
+}
+
+TEST_CASE("rules: every finding says why and what would work") {
+  auto c = sound();
+  give_tp(c, 5);
+  give_cp(c, 3);
+  give_pp(c, 7);
+  give(c.batch.gradient_accumulation_steps, 1, "gradient_accumulation_steps", 2);
+  give(c.parallel.dp_shard_size, 4, "dp_shard_size", 14);
+  give(c.features.attn_implementation, "eager", "attn_implementation", 6);
+  const auto findings = check(c, 16);
+  CHECK(findings.size() >= 7);
+  for (const auto& d : findings) {
+    CAPTURE(d.id);
+    CHECK(d.span.placed());
+    CHECK_FALSE(d.why.empty());
+    CHECK_FALSE(d.help.empty());
+  }
+}
