@@ -1,6 +1,5 @@
 #include "config/document.hpp"
 
-#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -9,17 +8,14 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "base/contract.hpp"
-#include "base/text.hpp"
 #include "config/source_checks.hpp"
 #include "config/syntax_errors.hpp"
-#include "diag/rule_table.hpp"
+#include "config/tree_findings.hpp"
 
 namespace cpplan::config {
 namespace {
 
 using diag::Diagnostics;
-using diag::finding;
 using diag::Span;
 
 constexpr std::string_view core_tag = "tag:yaml.org,2002:";
@@ -62,12 +58,8 @@ class Builder final : public YAML::EventHandler {
     const bool is_marked = at < text_.size() && skip_blank(text_, at + 3) >= offset(mark);
     const std::size_t begin = is_marked ? at : offset(mark);
     const std::size_t end = std::min(begin + (is_marked ? 3 : 1), text_.size());
-    findings_.push_back(finding(
-        "CP008", source_.span(begin, end),
-        is_marked ? "a second document begins here (a config is one document). delete the `---` or "
-                    "move what follows into a file of its own"
-                  : "text behind the end of the document (a config is one mapping). remove it, or "
-                    "check the quotes and brackets above"));
+    findings_.push_back(second_document(source_.span(begin, end),
+                                        is_marked ? Boundary::marker : Boundary::stray_text));
     throw Stop{};
   }
   void OnDocumentEnd() override {}
@@ -83,11 +75,8 @@ class Builder final : public YAML::EventHandler {
     const Stretch place{at, std::min(text_.find_first_of(" \t\r\n,[]{}:", at), text_.size())};
     const Node* node = anchors_.at(anchor);
     if (is_open(node)) {
-      findings_.push_back(finding(
-          "CP007", source_.span(place.begin, place.end),
-          fmt::format("alias {} stands inside its own anchor (the value would contain itself). "
-                      "write the value out",
-                      text_.substr(place.begin, place.end - place.begin))));
+      findings_.push_back(recursive_alias(source_.span(place.begin, place.end),
+                                          text_.substr(place.begin, place.end - place.begin)));
       node = &document_.make_node(NodeKind::null);
     }
     add(*node, place);
@@ -183,10 +172,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   void report_open_quote(std::size_t at) {
-    findings_.push_back(finding("CP001", source_.span(at, at + 1),
-                                "a quote is never closed (all that follows became one text). close "
-                                "it",
-                                {.label = "opened here"}));
+    findings_.push_back(open_quote(source_.span(at, at + 1)));
     throw Stop{};
   }
 
@@ -198,18 +184,10 @@ class Builder final : public YAML::EventHandler {
     const bool explicit_key = text_.substr(0, key.begin).ends_with("? ");
     if (key.end > key.begin && ((after < text_.size() && text_[after] == ':') || explicit_key))
       return;
-    findings_.push_back(finding(
-        "CP001", source_.span(key.begin, std::max(key.end, std::min(key.begin + 1, text_.size()))),
-        key.end > key.begin
-            ? fmt::format("no colon after \"{}\" (a line of a mapping is a key, a colon and a "
-                          "space). write {}: value",
-                          frame.key, first_word(frame.key))
-            : "a colon without a key in front of it. write key: value"));
+    const std::size_t end = std::max(key.end, std::min(key.begin + 1, text_.size()));
+    findings_.push_back(key_without_colon(source_.span(key.begin, end),
+                                          key.end > key.begin ? frame.key : std::string()));
     throw Stop{};
-  }
-
-  static std::string_view first_word(std::string_view text) {
-    return text.substr(0, text.find_first_of(" \t\n="));
   }
 
   void set_tag(Node& node, const std::string& tag, const YAML::Mark& mark) {
@@ -220,10 +198,7 @@ class Builder final : public YAML::EventHandler {
     const std::size_t begin = std::min(text_.find('!', offset(mark)), text_.size());
     const std::size_t end = std::min(text_.find_first_of(" \t\r\n,", begin), text_.size());
     findings_.push_back(
-        finding("CP012", source_.span(begin, end),
-                fmt::format("tag {} is not supported (a safe loader refuses it, and nothing is "
-                            "executed). write the value without a tag",
-                            text_.substr(begin, end - begin))));
+        unsupported_tag(source_.span(begin, end), text_.substr(begin, end - begin)));
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -231,10 +206,7 @@ class Builder final : public YAML::EventHandler {
     Node& node = remember(anchor, document_.make_node(kind));
     const std::size_t at = skip_properties(text_, offset(mark));
     if (open_.size() >= static_cast<std::size_t>(max_nesting)) {
-      findings_.push_back(finding("CP011", source_.span(at, std::min(at + 1, text_.size())),
-                                  fmt::format("collections nest deeper than {} levels here (no "
-                                              "config does). flatten it",
-                                              max_nesting)));
+      findings_.push_back(too_deep(source_.span(at, std::min(at + 1, text_.size()))));
       throw Stop{};
     }
     set_tag(node, tag, mark);
@@ -281,9 +253,7 @@ class Builder final : public YAML::EventHandler {
 
   void set_key(Frame& frame, const Node& node, const Stretch& place) {
     if (node.is_mapping() || node.is_sequence())
-      findings_.push_back(finding("CP014", source_.span(place.begin, place.end),
-                                  "a collection as a key (the framework cannot look it up). use a "
-                                  "word as the key"));
+      findings_.push_back(collection_as_key(source_.span(place.begin, place.end)));
     frame.has_key = true;
     frame.key = node.text;
     frame.key_style = node.style;
@@ -299,18 +269,11 @@ class Builder final : public YAML::EventHandler {
       return;
     }
     const auto [first, is_new] = frame.seen.try_emplace(frame.key, frame.node->members.size());
-    if (!is_new) report_duplicate(frame.node->members[first->second], key_span);
+    if (!is_new) {
+      const Member& earlier = frame.node->members[first->second];
+      findings_.push_back(duplicate_key(key_span, earlier.key, earlier.key_span));
+    }
     frame.node->members.push_back({std::move(frame.key), key_span, value});
-  }
-
-  void report_duplicate(const Member& first, const Span& again) {
-    findings_.push_back(
-        finding("CP003", again,
-                fmt::format("duplicate key \"{}\" (lines {} and {}). keep one of them", first.key,
-                            first.key_span.line, again.line),
-                {.label = "this one would be used",
-                 .why = "the framework takes the last one without a word",
-                 .related = {{"the first one", first.key_span}}}));
   }
 
   void remember_merge(Frame& frame, const Value& value) {
@@ -320,9 +283,7 @@ class Builder final : public YAML::EventHandler {
       if (source.node->is_mapping())
         frame.merged.push_back(source);
       else
-        findings_.push_back(finding("CP013", value.span,
-                                    "`<<` takes a mapping or a list of mappings. give it an alias "
-                                    "of one, like `<<: *common`"));
+        findings_.push_back(merge_of_scalar(value.span));
     }
   }
 
@@ -338,10 +299,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   [[noreturn]] void stop_at_merge(const Span& span) {
-    findings_.push_back(finding("CP013", span,
-                                fmt::format("merge keys bring in more than {} members (no config "
-                                            "does). write the values out",
-                                            with_thousands(Index{max_merged_members}))));
+    findings_.push_back(too_many_merged(span, Index{max_merged_members}));
     throw Stop{};
   }
 
