@@ -6,7 +6,7 @@
 #include "base/units.hpp"
 #include "kernels/cpu/fast_exp.hpp"
 
-// Sanitizers run before the loader resolves such functions, and crash.
+// The loader picks before a sanitizer is set up, and its instrumented code would crash.
 #if defined(CPPLAN_SANITIZED) || !defined(__x86_64__) || !defined(__GNUC__) || defined(__clang__)
 #define CPPLAN_VECTORISED
 #else

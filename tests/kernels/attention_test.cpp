@@ -130,11 +130,62 @@ std::vector<Block> ring_step(Index q_rank, Index k_rank, Index ranks, Index h, B
   return blocks;
 }
 
-/// One ring step of one rank: keys of `k_rank`, merged into what `forward` holds.
-void point_at(Session& s, Attention& op, const AttentionInputs& keys,
-              const std::vector<Block>& blocks) {
-  op.k = s.values(keys.k), op.v = s.values(keys.v), op.blocks = blocks;
-}
+/// A whole sequence cut head-tail over a ring; results are gathered in sequence order.
+struct Ring {
+  Index ranks, h;
+  AttentionProblem whole;
+  const Backend& backend;
+  std::vector<AttentionInputs> local{};
+  Results sum{};
+
+  void split(const AttentionInputs& global) {
+    for (Index r = 0; r < ranks; ++r)
+      local.push_back({local_rows(global.q, r, ranks, h), local_rows(global.k, r, ranks, h),
+                       local_rows(global.v, r, ranks, h), local_rows(global.dout, r, ranks, h)});
+    const auto zeros = [](const Matrix& like) { return filled(like.rows, like.cols, 0); };
+    sum = {zeros(global.q), filled(whole.queries, whole.heads, 0), zeros(global.q), zeros(global.k),
+           zeros(global.v)};
+  }
+
+  /// The keys that rank r holds at a step, and the blocks that they give.
+  std::vector<Block> receive(Session& s, Attention& op, Index r, Index owner) const {
+    op.k = s.values(local[owner].k), op.v = s.values(local[owner].v);
+    return ring_step(r, owner, ranks, h, whole.band);
+  }
+
+  void run_rank(Index r) {
+    Session s(backend);
+    AttentionProblem part = whole;
+    part.queries = part.keys = 2 * h;
+    Attention op = make_attention(s, part, local[r]);
+    forward(s, op, r);
+    backward(s, op, r);
+  }
+
+  void forward(Session& s, Attention& op, Index r) {
+    for (Index step = 0; step < ranks; ++step) {
+      const std::vector<Block> blocks = receive(s, op, r, (r - step + ranks) % ranks);
+      op.blocks = blocks;
+      s.ops()(op);
+    }
+    add_local_rows(sum.out, s.read(op.out), r, ranks, h);
+    add_local_rows(sum.lse, s.read(op.lse), r, ranks, h);
+  }
+
+  void backward(Session& s, Attention& op, Index r) {
+    const Tensor dq = s.values(filled(op.q.rows, op.q.cols, 0));
+    for (Index owner = 0; owner < ranks; ++owner) {
+      const std::vector<Block> blocks = receive(s, op, r, owner);
+      op.blocks = blocks;
+      AttentionBackward step = make_backward(s, op, local[r]);
+      step.dq = dq;
+      s.ops()(step);
+      add_local_rows(sum.dk, s.read(step.dk), owner, ranks, h);
+      add_local_rows(sum.dv, s.read(step.dv), owner, ranks, h);
+    }
+    add_local_rows(sum.dq, s.read(dq), r, ranks, h);
+  }
+};
 
 }  // namespace
 
@@ -146,41 +197,10 @@ TEST_CASE("attention: a head-tail ring of three equals one rank") {
       AttentionProblem whole = dense("", 2 * ranks * h, band);
       whole.heads = 4, whole.kv_heads = 2, whole.dropout = {5, 1, 0, 0.2};
       const AttentionInputs global = random_inputs(whole);
-      const Results expected = run(*backend, whole, global);
-      std::vector<AttentionInputs> local;
-      for (Index r = 0; r < ranks; ++r)
-        local.push_back({local_rows(global.q, r, ranks, h), local_rows(global.k, r, ranks, h),
-                         local_rows(global.v, r, ranks, h), local_rows(global.dout, r, ranks, h)});
-      Results sum{filled(whole.queries, global.q.cols, 0), filled(whole.queries, whole.heads, 0),
-                  filled(whole.queries, global.q.cols, 0), filled(whole.keys, global.k.cols, 0),
-                  filled(whole.keys, global.k.cols, 0)};
-      AttentionProblem part = whole;
-      part.queries = part.keys = 2 * h;
-      for (Index r = 0; r < ranks; ++r) {
-        Session s(*backend);
-        part.blocks.clear();
-        Attention op = make_attention(s, part, local[r]);
-        for (Index step = 0; step < ranks; ++step) {
-          const Index owner = (r - step + ranks) % ranks;
-          const std::vector<Block> blocks = ring_step(r, owner, ranks, h, band);
-          point_at(s, op, local[owner], blocks);
-          s.ops()(op);
-        }
-        add_local_rows(sum.out, s.read(op.out), r, ranks, h);
-        add_local_rows(sum.lse, s.read(op.lse), r, ranks, h);
-        const Tensor dq = s.values(filled(2 * h, global.q.cols, 0));
-        for (Index owner = 0; owner < ranks; ++owner) {
-          const std::vector<Block> blocks = ring_step(r, owner, ranks, h, band);
-          point_at(s, op, local[owner], blocks);
-          AttentionBackward backward = make_backward(s, op, local[r]);
-          backward.dq = dq;
-          s.ops()(backward);
-          add_local_rows(sum.dk, s.read(backward.dk), owner, ranks, h);
-          add_local_rows(sum.dv, s.read(backward.dv), owner, ranks, h);
-        }
-        add_local_rows(sum.dq, s.read(dq), r, ranks, h);
-      }
-      check_equal(sum, expected, rounding(*backend));
+      Ring ring{ranks, h, whole, *backend};
+      ring.split(global);
+      for (Index r = 0; r < ranks; ++r) ring.run_rank(r);
+      check_equal(ring.sum, run(*backend, whole, global), rounding(*backend));
     }
 }
 
