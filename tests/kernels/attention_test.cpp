@@ -277,6 +277,20 @@ TEST_CASE("attention: a row that sees no key is zero and has no gradient") {
   }
 }
 
+TEST_CASE("attention: a row with lse -inf has no weights even where the mask lets it see") {
+  for (const Backend* backend : backends) {
+    CAPTURE(backend->name);
+    const AttentionProblem problem = dense("", 6, causal);
+    const AttentionInputs inputs = random_inputs(problem);
+    Session s(*backend);
+    const Attention forward = make_attention(s, problem, inputs);  // never run: lse is -inf
+    s.ops()(Fill{forward.out, 0});
+    const AttentionBackward op = make_backward(s, forward, inputs);
+    s.ops()(op);
+    for (const Tensor& gradient : {op.dq, op.dk, op.dv}) CHECK(all_are(s.read(gradient), 0));
+  }
+}
+
 TEST_CASE("attention: grouped heads equal their keys repeated") {
   for (const Backend* backend : backends) {
     CAPTURE(backend->name);
