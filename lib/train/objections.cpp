@@ -1,0 +1,121 @@
+#include "train/objections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/learning_rate.hpp"
+
+namespace cpplan::train {
+namespace {
+using config::Setting;
+using Kind = Objection::Kind;
+
+constexpr Index byte_vocabulary = 256;
+
+class Collector {
+ public:
+  template <class T>
+  void add(Kind kind, const Setting<T>& setting, std::string message, std::string why,
+           std::string help) {
+    found_.push_back({kind, std::move(message), std::move(why), std::move(help), setting.span});
+  }
+
+  /// Refuses any value but those that the engine knows.
+  void only(const Setting<std::string>& setting, std::initializer_list<std::string_view> known,
+            std::string_view why) {
+    if (!setting.given()) return;
+    if (std::find(known.begin(), known.end(), *setting) != known.end()) return;
+    add(Kind::refused, setting,
+        fmt::format("the engine does not run \"{}: {}\"", setting.key, *setting), std::string(why),
+        fmt::format("use {}: {}", setting.key, *known.begin()));
+  }
+
+  std::vector<Objection> take() { return std::move(found_); }
+
+ private:
+  std::vector<Objection> found_;
+};
+
+void refuse_other_training(const plan::Plan& plan, Collector& found) {
+  const auto& config = plan.config;
+  const auto& features = config.features;
+  if (config.parallel.expert_parallel_size.value_or(1) > 1)
+    found.add(Kind::refused, config.parallel.expert_parallel_size,
+              fmt::format("the engine has no experts, and {} is {}",
+                          config.parallel.expert_parallel_size.key,
+                          *config.parallel.expert_parallel_size),
+              "its layers are dense, so no expert could be spread over ranks",
+              "plan it with `cpplan plan`, or run it with expert_parallel_size: 1");
+  if (features.rl.given())
+    found.add(Kind::refused, features.rl,
+              fmt::format("the engine does not train with rl: {}", *features.rl),
+              "it computes the next-token loss alone", "remove rl, or use `cpplan plan`");
+  if (features.multimodal.value_or(false))
+    found.add(Kind::refused, features.multimodal, "the engine does not train multimodal models",
+              "it reads text alone", "use a text model, or `cpplan plan`");
+}
+
+void replace_adapters(const config::FeatureSettings& features, Collector& found) {
+  constexpr auto why = "activations, messages and layout are those of the dense model";
+  if (features.adapter.given() && !features.adapter.value->empty())
+    found.add(Kind::replaced, features.adapter,
+              fmt::format("adapter: {} is trained dense, with all weights", *features.adapter), why,
+              "memory of the real run is in `cpplan plan`");
+  for (const auto* setting : {&features.load_in_8bit, &features.load_in_4bit})
+    if (setting->value_or(false))
+      found.add(Kind::replaced, *setting,
+                fmt::format("{} is ignored: weights are trained in full precision", setting->key),
+                why, "memory of the real run is in `cpplan plan`");
+}
+
+void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
+  const auto& run = plan.config.run;
+  found.only(run.cp_comm_type, {"p2p"}, "context parallelism is a ring of point-to-point messages");
+  found.only(run.schedule, {"1f1b"}, "the pipeline runs one forward, one backward");
+  found.only(run.recompute, {"none"}, "every activation that backward needs is kept");
+  found.only(run.optimizer_sharding, {"none"},
+             "every rank keeps the optimizer state of its weights");
+  found.only(run.dtype, {"float32", "fp32"}, "the cpu kernels compute in float32");
+  found.only(run.backend, {"cpu", "auto"}, "the cpu is the only backend so far");
+  const auto& scheduler = plan.config.optimizer.lr_scheduler;
+  if (scheduler.given() && !plan::parse_schedule(*scheduler))
+    found.only(scheduler, {"cosine", "linear", "constant", "constant_with_warmup"},
+               "the learning rate of a step must be known");
+}
+
+void refuse_models(const plan::Plan& plan, Collector& found) {
+  if (!plan.model) return;
+  const auto& model = plan.config.model;
+  const auto& dims = plan.layout.dims;
+  if (plan.model->tie_word_embeddings && dims.pp > 1)
+    found.add(Kind::refused, model.tie_word_embeddings,
+              fmt::format("tied embeddings do not run on {} pipeline stages", dims.pp),
+              "the first and the last stage would have to share one tensor",
+              "set cpplan.model.tie_word_embeddings: false");
+  if (plan.model->num_key_value_heads < dims.tp)
+    found.add(
+        Kind::refused, model.num_key_value_heads,
+        fmt::format("{} key-value heads do not run on {} TP ranks", plan.model->num_key_value_heads,
+                    dims.tp),
+        "the engine splits key-value heads and never copies them",
+        fmt::format("use --shrink, or tensor_parallel_size: {}", plan.model->num_key_value_heads));
+  if (plan.model->vocab_size < byte_vocabulary)
+    found.add(
+        Kind::refused, model.vocab_size,
+        fmt::format("vocab_size {} does not hold the 256 byte tokens", plan.model->vocab_size),
+        "text is trained byte by byte", "set cpplan.model.vocab_size: 256");
+}
+
+}  // namespace
+
+std::vector<Objection> objections(const plan::Plan& plan) {
+  Collector found;
+  refuse_other_training(plan, found);
+  replace_adapters(plan.config.features, found);
+  refuse_engine_settings(plan, found);
+  refuse_models(plan, found);
+  return found.take();
+}
+
+}  // namespace cpplan::train

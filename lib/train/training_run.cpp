@@ -1,0 +1,105 @@
+#include "train/training_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/philox.hpp"
+#include "plan/make_plan.hpp"
+
+namespace cpplan::train {
+namespace {
+
+/// Rows that a CP rank needs for the micro-batch of samples first, first + 1, ...
+Index rows_needed(const TrainingRun& run, Index first) {
+  std::vector<layout::DocumentLength> documents;
+  for (Index i = 0; i < run.job.micro_batch_size; ++i)
+    for (const Index tokens : run.samples.lengths(first + i)) documents.push_back({tokens, i});
+  return layout::SequenceMap::padded(layout::Split::head_tail, run.job.dims.cp, documents,
+                                     engine::rows_multiple(run.job.dims))
+      .rows();
+}
+
+/// The micro-batches of a run are its samples in order, cut into equal pieces.
+Index largest_rows(const TrainingRun& run) {
+  Index rows = 0;
+  const Index samples = run.steps * run.samples_per_step();
+  for (Index first = 0; first < samples; first += run.job.micro_batch_size)
+    rows = std::max(rows, rows_needed(run, first));
+  return rows;
+}
+
+Result<Index> steps_of(const plan::Steps& steps, std::optional<Index> wanted) {
+  if (wanted) return *wanted;
+  if (steps.trainer_max_steps) return *steps.trainer_max_steps;
+  if (steps.total_num_steps) return *steps.total_num_steps;
+  return failure(
+      "the number of steps is not known (neither rows nor max_steps say). use --steps 100");
+}
+
+Result<plan::LearningRate> learning_rate_of(const plan::Steps& steps, Index taken) {
+  const auto schedule = plan::parse_schedule(steps.lr_scheduler);
+  if (!schedule)
+    return failure(fmt::format("lr_scheduler \"{}\" is not one that we compute. use cosine",
+                               steps.lr_scheduler));
+  const Index planned = steps.trainer_max_steps.value_or(steps.total_num_steps.value_or(taken));
+  return plan::LearningRate{.base = steps.learning_rate,
+                            .schedule = *schedule,
+                            .warmup_steps = steps.warmup_steps.value_or(0),
+                            .total_steps = std::max(taken, planned),
+                            .min_lr_ratio = steps.min_lr_ratio};
+}
+
+}  // namespace
+
+Result<TrainingRun> make_training_run(const plan::Plan& plan, const TrainingData& data,
+                                      std::optional<Index> wanted) {
+  auto job = plan::make_job(plan);
+  if (!job) return tl::unexpected(job.error());
+  const auto steps = steps_of(plan.steps, wanted);
+  if (!steps) return tl::unexpected(steps.error());
+  const auto learning_rate = learning_rate_of(plan.steps, *steps);
+  if (!learning_rate) return tl::unexpected(learning_rate.error());
+  TrainingRun run{std::move(*job), data.samples, *learning_rate, *steps, data.hash};
+  run.job.capacity = largest_rows(run);
+  return run;
+}
+
+std::uint64_t hash_of(const TrainingRun& run) {
+  const auto& [job, samples, rate, steps, data_hash] = run;
+  const auto& m = job.model;
+  std::string text = fmt::format("model {} {} {} {} {} {} {} {:a} {:a} {:a} {:a} {:a} {}\n",
+                                 m.hidden_size, m.num_hidden_layers, m.num_attention_heads,
+                                 m.num_key_value_heads, m.head_dim, m.intermediate_size,
+                                 m.vocab_size, m.rope_theta, m.rms_norm_eps, m.initializer_range,
+                                 m.attention_dropout, m.hidden_dropout, m.tie_word_embeddings);
+  text += fmt::format("layout {} {} {} {} {} {} {}\n", job.dims.tp, job.dims.cp, job.dims.pp,
+                      job.dims.dp, job.dims.sequence_parallel, layout::to_string(job.order),
+                      fmt::join(job.stage_layers, " "));
+  text += fmt::format("batch {} {} {} {} {}\n", static_cast<int>(job.dtype), job.seed,
+                      job.micro_batches, job.micro_batch_size, job.capacity);
+  text += fmt::format("adamw {:a} {:a} {:a} {:a} {:a}\n", job.adamw.beta1, job.adamw.beta2,
+                      job.adamw.epsilon, job.adamw.weight_decay, job.adamw.max_grad_norm);
+  text += fmt::format("rate {:a} {} {} {} {:a}\n", rate.base, static_cast<int>(rate.schedule),
+                      rate.warmup_steps, rate.total_steps, rate.min_lr_ratio);
+  text += fmt::format("data {} {} {}\n", steps, samples.samples_per_epoch(), data_hash);
+  return fnv1a(text);
+}
+
+engine::MicroBatch micro_batch(const TrainingRun& run, Index step, int micro, int dp) {
+  const Index size = run.job.micro_batch_size;
+  const Index first =
+      (step - 1) * run.samples_per_step() + (Index{micro} * run.job.dims.dp + dp) * size;
+  engine::MicroBatch result;
+  result.first_sample = static_cast<std::uint32_t>(first);
+  for (Index i = 0; i < size; ++i) {
+    const data::Sample sample = run.samples.at(first + i);
+    for (const Index tokens : sample.documents) result.documents.push_back({tokens, i});
+    result.tokens.insert(result.tokens.end(), sample.tokens.begin(), sample.tokens.end());
+    result.labels.insert(result.labels.end(), sample.labels.begin(), sample.labels.end());
+  }
+  return result;
+}
+
+}  // namespace cpplan::train

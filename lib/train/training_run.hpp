@@ -1,0 +1,34 @@
+#pragma once
+// One run, decided to the last number before any rank starts: the same on every rank, which they
+// prove to each other by its hash.
+#include "engine/micro_batch.hpp"
+#include "plan/learning_rate.hpp"
+#include "train/training_data.hpp"
+
+namespace cpplan::train {
+
+struct TrainingRun {
+  engine::Job job;
+  data::SampleSource samples;
+  plan::LearningRate learning_rate;
+  Index steps = 0;
+  std::uint64_t data_hash = 0;
+
+  Index samples_per_step() const {
+    return Index{job.micro_batches} * job.micro_batch_size * job.dims.dp;
+  }
+};
+
+/// `steps`: of --steps, the first of those that the plan has; none: all of them. Error where the
+/// engine cannot run the plan, or nothing says how many steps it takes.
+Result<TrainingRun> make_training_run(const plan::Plan&, const TrainingData&,
+                                      std::optional<Index> steps);
+
+/// Of all that decides the run's numbers.
+std::uint64_t hash_of(const TrainingRun&);
+
+/// Micro-batch `micro` of step `step` (from 1) on data-parallel rank `dp`: the samples from
+/// (step - 1) * G + (micro * DP + dp) * micro_batch_size on, G samples a step.
+engine::MicroBatch micro_batch(const TrainingRun&, Index step, int micro, int dp);
+
+}  // namespace cpplan::train
