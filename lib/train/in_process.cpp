@@ -1,0 +1,70 @@
+#include "train/in_process.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "kernels/cpu/cpu_ops.hpp"
+
+namespace cpplan::train {
+namespace {
+
+class Listening final : public StepObserver {
+ public:
+  Listening(int rank, const StepListener& listener) : rank_(rank), listener_(listener) {}
+  void begins(Index step, const StepLimit&) override { step_ = step; }
+  void ended(const record::StepRecord& step) override {
+    if (rank_ == 0 && listener_) listener_(step);
+  }
+  Index step() const { return step_; }
+
+ private:
+  int rank_;
+  const StepListener& listener_;
+  Index step_ = 0;
+};
+
+record::RunRecord run_rank(const TrainingRun& run, comm::ThreadWorld& world, int number,
+                           StepLimit limit, StepObserver& observer) {
+  kernels::NoTrace trace;
+  const auto ops = kernels::make_cpu_ops(trace);
+  const layout::Ranks ranks(run.job.dims, run.job.order);
+  const auto groups = comm::make_thread_groups(world, ranks, number, trace);
+  auto& endpoint = world.endpoint(number);
+  kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
+  return train_rank(run, {number, *ops, groups, endpoint}, limit, observer);
+}
+
+}  // namespace
+
+Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit,
+                                         const StepListener& listener) {
+  const int size = static_cast<int>(run.job.dims.world());
+  comm::ThreadWorld world(size, to_milliseconds(limit.of_wait()));
+  record::RunRecord record;
+  std::optional<std::string> failed;
+  std::mutex mutex;
+  const auto body = [&](int number) {
+    Listening observer(number, listener);
+    try {
+      auto result = run_rank(run, world, number, limit, observer);
+      if (number == 0) record = std::move(result);
+    } catch (const Failure& failure) {
+      const auto first = world.fail(
+          fmt::format("rank {} failed in step {} ({})", number, observer.step(), failure.what()));
+      const std::scoped_lock lock(mutex);
+      failed = first;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int number = 0; number < size; ++number) threads.emplace_back(body, number);
+  }
+  if (failed) return failure(*failed);
+  record.backend = "cpu", record.transport = "threads";
+  return record;
+}
+
+}  // namespace cpplan::train

@@ -1,0 +1,154 @@
+#include "train/mpi_worker.hpp"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "kernels/cpu/cpu_ops.hpp"
+#include "train/status_trace.hpp"
+
+namespace cpplan::train {
+namespace {
+
+/// The launcher ends us; when it is gone mpirun ends, and then we do. SIGTERM is mpirun's, for the
+/// ranks beside one that died: they stay, so that the launcher can see which one that was.
+void follow_the_launcher() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGTERM, SIG_IGN);
+}
+
+class Worker final : public StepObserver {
+ public:
+  Worker(const TrainingRun& run, const WorkerSettings& settings, const StepListener& listener,
+         std::optional<record::StatusFile> status)
+      : run_(run),
+        settings_(settings),
+        listener_(listener),
+        status_(std::move(status)),
+        trace_(status_ ? &*status_ : nullptr) {}
+
+  record::RunRecord run() {
+    const StepLimit limit(settings_.timeout);
+    try {
+      comm::MpiWorld world(watchdog_, {.deadline = to_milliseconds(limit.of_wait())});
+      return run_in(world, limit);
+    } catch (const Failure& failure) {  // of MPI_Init or MPI_Finalize
+      give_up(failure.what());
+      _exit(rank_failed);
+    }
+  }
+
+  void begins(Index step, const StepLimit& limit) override {
+    step_ = step;
+    watch_.reset();
+    watch_.emplace(watchdog_, fmt::format("step {}", step), to_milliseconds(limit.of_step()));
+    if (status_) status_->begin_step(step, limit.of_wait());
+  }
+
+  void ended(const record::StepRecord& step) override {
+    partial_.steps.push_back(step);
+    if (settings_.rank == 0 && listener_) listener_(step);
+  }
+
+ private:
+  /// The watch of a step begins when it is made and is called off with it.
+  struct StepWatch {
+    StepWatch(comm::Watchdog& dog, std::string what, std::chrono::milliseconds limit)
+        : watch(dog.watch(std::move(what), limit)) {}
+    comm::Watchdog::Watch watch;
+  };
+
+  record::RunRecord run_in(comm::MpiWorld& world, StepLimit limit) {
+    try {
+      const layout::Ranks ranks(run_.job.dims, run_.job.order);
+      if (world.size() != ranks.world())
+        throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
+                                  world.size(), ranks.world(), ranks.world()));
+      const auto ops = kernels::make_cpu_ops(trace_);
+      const auto groups = comm::make_mpi_groups(world, ranks, trace_);
+      auto& endpoint = world.endpoint();
+      kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
+      auto record = train_rank(run_, {world.rank(), *ops, groups, endpoint}, limit, *this);
+      watch_.reset();
+      if (status_) status_->finished();
+      record.backend = "cpu", record.transport = "mpi";
+      return record;
+    } catch (const Failure& failure) {
+      watch_.reset();
+      give_up(failure.what());
+      world.abort(rank_failed);
+    }
+  }
+
+  /// Leaves the last words and what the run had come to. Watched ranks then stand still until the
+  /// launcher, which has seen all of them, ends the job.
+  void give_up(const std::string& words) {
+    record_failure();
+    if (!status_) {
+      std::fprintf(stderr, "cpplan: rank %d failed in step %lld: %s\n", settings_.rank,
+                   static_cast<long long>(step_), words.c_str());
+      return;
+    }
+    status_->failed(words);
+    std::this_thread::sleep_for(std::chrono::seconds(10));
+  }
+
+  void record_failure() {
+    if (settings_.rank != 0 || !settings_.record) return;
+    partial_.dims = run_.job.dims, partial_.order = run_.job.order;
+    partial_.backend = "cpu", partial_.transport = "mpi";
+    partial_.exit = rank_failed;
+    if (const auto written = record::write_run_record(*settings_.record, partial_); !written)
+      std::fprintf(stderr, "cpplan: %s\n", written.error().message.c_str());
+  }
+
+  /// On the watchdog's thread, with two seconds to go.
+  void say_last_words(const std::string& what, std::chrono::milliseconds limit) {
+    const auto words = fmt::format("{} did not end within {:g} s", what,
+                                   std::chrono::duration<double>(limit).count());
+    if (!status_) {
+      std::fprintf(stderr, "cpplan: rank %d: %s\n", settings_.rank, words.c_str());
+      return;
+    }
+    status_->failed(words);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // the launcher looks first
+  }
+
+  const TrainingRun& run_;
+  const WorkerSettings& settings_;
+  const StepListener& listener_;
+  std::optional<record::StatusFile> status_;
+  StatusTrace trace_;
+  record::RunRecord partial_;
+  Index step_ = 0;
+  comm::Watchdog watchdog_{[this](const std::string& what, std::chrono::milliseconds limit) {
+    say_last_words(what, limit);
+  }};
+  std::optional<StepWatch> watch_;
+};
+
+}  // namespace
+
+Result<record::RunRecord> run_mpi_worker(const TrainingRun& run, const WorkerSettings& settings,
+                                         const StepListener& listener) {
+  std::optional<record::StatusFile> status;
+  if (settings.folder) {
+    follow_the_launcher();
+    auto file =
+        record::StatusFile::create(settings.folder->status_file(settings.rank), settings.rank);
+    if (!file) return tl::unexpected(file.error());
+    status = std::move(*file);
+  }
+  auto record = Worker(run, settings, listener, std::move(status)).run();
+  if (settings.rank == 0 && settings.record)
+    if (const auto written = record::write_run_record(*settings.record, record); !written)
+      return tl::unexpected(written.error());
+  return record;
+}
+
+}  // namespace cpplan::train

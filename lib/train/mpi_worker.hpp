@@ -1,0 +1,29 @@
+#pragma once
+// One MPI rank of a run, from init to exit: the only place where a failed rank is ended.
+#include <filesystem>
+#include <optional>
+
+#include "record/run_folder.hpp"
+#include "train/in_process.hpp"
+
+namespace cpplan::train {
+
+struct WorkerSettings {
+  int rank = 0;
+  /// Of the launcher that watches us; none: mpirun was started by somebody else, and a rank that
+  /// fails says so itself and aborts the job.
+  std::optional<record::RunFolder> folder;
+  std::optional<std::filesystem::path> record;  // --record, written by rank 0
+  std::optional<Seconds> timeout;
+};
+
+/// Exit code of a rank that failed.
+inline constexpr int rank_failed = 4;
+
+/// Runs the rank and returns the record of rank 0 (elsewhere without its communication). A rank
+/// that fails does not come back: it leaves its last words and ends the process with rank_failed.
+/// Error: the run folder or the record cannot be written.
+Result<record::RunRecord> run_mpi_worker(const TrainingRun&, const WorkerSettings&,
+                                         const StepListener&);
+
+}  // namespace cpplan::train
