@@ -117,6 +117,24 @@ diag::Diagnostic only_open_mpi(Index ranks, bool inside_rank) {
   return found;
 }
 
+/// Several tasks of one step that no process manager has told of each other.
+diag::Diagnostic lonely_tasks(Index tasks) {
+  return diag::finding(
+      "CP510", {},
+      fmt::format("a SLURM step of {} tasks has neither PMIX_RANK nor PMI_RANK", tasks),
+      {.why = "MPI would start as many separate worlds of one rank each",
+       .help = {fmt::format("use srun --mpi=pmix -n {0}, or mpirun -np {0}", tasks)}});
+}
+
+/// One launcher a node needs no process manager; ranks do.
+void check_process_manager(Reader& reader, Environment& environment) {
+  const auto tasks = reader.count("SLURM_STEP_NUM_TASKS");
+  const bool inside_step = tasks && *tasks > 1 && reader.has("SLURM_PROCID");
+  if (!inside_step || environment.one_task_per_node()) return;
+  if (!reader.has("PMIX_RANK") && !reader.has("PMI_RANK"))
+    environment.findings.push_back(lonely_tasks(*tasks));
+}
+
 }  // namespace
 
 Variables process_variables() {
@@ -154,6 +172,7 @@ Environment read_environment(const Variables& variables) {
     environment.findings.push_back(only_open_mpi(*ompi, reader.has("OMPI_COMM_WORLD_RANK")));
   } else {
     environment.ranks = slurm_ranks(reader, environment);
+    check_process_manager(reader, environment);
   }
   return environment;
 }

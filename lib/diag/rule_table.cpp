@@ -93,6 +93,7 @@ constexpr std::array table = {
     Rule{"CP506", "rank-failed", error, "every rank of a run reaches its end"},
     Rule{"CP507", "engine-cannot-run", error, "the engine can train what the config asks for"},
     Rule{"CP508", "trained-otherwise", warning, "the engine trains the model as the config has it"},
+    Rule{"CP510", "srun-without-pmi", error, "the tasks of a SLURM step find each other through PMI"},
 };
 // clang-format on
 

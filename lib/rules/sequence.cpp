@@ -39,7 +39,7 @@ Index fitting_degree(Index tokens, Index cp) {
 
 std::string padding(Index tokens, Index unit) {
   const Index padded = round_up(tokens, unit);
-  return fmt::format("{} tokens of padding make it {}", padded - tokens, padded);
+  return fmt::format("padded by {} to {}", padded - tokens, padded);
 }
 
 /// True where the length is a multiple of 2*CP.

@@ -65,6 +65,16 @@ TEST_CASE("environment: one task a node is recognised with its GPUs") {
   CHECK(e.gpus_per_node == 8);
 }
 
+TEST_CASE("environment: tasks of a step need a process manager to find each other") {
+  cluster::Variables step = {
+      {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "2"}, {"SLURM_STEP_NUM_TASKS", "4"}};
+  const auto lonely = read_environment(step);
+  REQUIRE(lonely.findings.size() == 1);
+  CHECK(lonely.findings[0].id == "CP510");
+  step.emplace("PMIX_RANK", "2");
+  CHECK(read_environment(step).findings.empty());
+}
+
 TEST_CASE("environment: unreadable values are findings and not numbers") {
   for (const char* text : {"", "many", "0", "-4", "8x", "99999999999999999999"}) {
     CAPTURE(text);

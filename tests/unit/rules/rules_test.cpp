@@ -266,7 +266,7 @@ TEST_CASE("sequence: lengths between multiples of 2 CP are padded with a warning
   const auto findings = check(c, 4);
   const auto& d = only(findings, "CP301");
   CHECK(d.severity == Severity::warning);
-  CHECK(says(d, "2999 is not a multiple of 2*CP = 8 (1 tokens of padding make it 3000)"));
+  CHECK(says(d, "2999 is not a multiple of 2*CP = 8 (padded by 1 to 3000)"));
   CHECK(says(d, "sequence_len: 2992 or sequence_len: 3000"));
   CHECK(d.span.line == 3);
   CHECK(d.related[0].span.line == 11);
