@@ -1,7 +1,196 @@
-#include "cli.hpp"
+// The only file that knows the command-line parser: flags into option structs, subcommands by name.
+#include "app/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "app/exit_code.hpp"
+#include "app/flags.hpp"
+#include "app/subcommands.hpp"
+#include "app/usage.hpp"
+#include "base/text.hpp"
 
 namespace cpplan::app {
+namespace {
 
-int main(int, char**) { return 0; }
+/// A parse of lib/ as a check of the parser: it wants the message of a failure, or nothing.
+template <class Parse>
+auto checked_by(Parse parse) {
+  return [parse](const std::string& text) {
+    const auto value = parse(text);
+    return value ? std::string() : value.error().message;
+  };
+}
+
+void add_count(CLI::App& parser, const std::string& flag, std::optional<Index>& target,
+               const std::string& help) {
+  const auto store = [&target](const std::string& text) { target = *parse_count(text); };
+  parser.add_option_function<std::string>(flag, store, help)
+      ->check(checked_by(parse_count))
+      ->type_name("N");
+}
+
+template <class Enum>
+void add_choice(CLI::App& parser, const std::string& flag, Enum& target,
+                const std::vector<std::pair<std::string, Enum>>& choices, const std::string& help) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) names.push_back(name);
+  const auto parse = [names](const std::string& text) { return parse_choice(text, names); };
+  const auto store = [&target, choices, parse](const std::string& text) {
+    target = choices[*parse(text)].second;
+  };
+  parser.add_option_function<std::string>(flag, store, help)
+      ->check(checked_by(parse))
+      ->type_name(CLI::detail::join(names, "|"));
+}
+
+void add_order(CLI::App& parser, std::optional<layout::Order>& target) {
+  const auto store = [&target](const std::string& text) { target = *layout::parse_order(text); };
+  parser.add_option_function<std::string>("--order", store, "rank order, fastest dimension first")
+      ->check(checked_by(layout::parse_order))
+      ->type_name("tp-cp-ep-dp-pp");
+}
+
+/// What every subcommand that reads a config takes.
+void add_config_flags(CLI::App& parser, ConfigOptions& options) {
+  auto& inputs = options.inputs;
+  add_count(parser, "--world-size", inputs.world_size, "ranks in all");
+  add_count(parser, "--nodes", inputs.nodes, "nodes, with --gpus-per-node");
+  add_count(parser, "--gpus-per-node", inputs.gpus_per_node, "GPUs of a node");
+  add_count(parser, "--rows", inputs.rows, "rows as loaded; the validation split comes off");
+  add_count(parser, "--train-rows", inputs.train_rows, "rows that the trainer sees");
+  add_count(parser, "--global-batch", inputs.global_batch, "which accumulation gives this batch?");
+  add_order(parser, inputs.order);
+  parser.add_option("--set", options.set, "a value in place of the file's; may be repeated")
+      ->check(checked_by(parse_assignment))
+      ->type_name("key=value")
+      ->allow_extra_args(false);
+  add_choice<ColorMode>(
+      parser, "--color", options.color,
+      {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}},
+      "colours; auto: on a terminal");
+}
+
+/// The word that `remaining` begins with is no flag of the subcommand.
+std::string unexpected_argument(const CLI::App& parser, const std::string& word) {
+  if (!word.starts_with('-')) return fmt::format("\"{}\" is one argument too many", word);
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : parser.get_options())
+    if (option->nonpositional()) flags.push_back(option->get_name());
+  return unknown_word("flag", word.substr(0, word.find('=')), flags);
+}
+
+class CommandLine {
+ public:
+  CommandLine() : parser_(std::string(help_header)) {
+    parser_.name("cpplan");
+    parser_.footer(std::string(help_footer));
+    parser_.set_version_flag("--version", version_text());
+    parser_.require_subcommand(1);
+    add_validate();
+    add_plan();
+    // Further subcommands: a function like these two, called here.
+  }
+
+  int run(int argc, char** argv) {
+    if (argc < 2) return usage_error("", "a subcommand is missing. use " + all_names());
+    if (const std::string first = argv[1]; !first.starts_with('-') && !find(first))
+      return usage_error("", unknown_word("subcommand", first, names()));
+    try {
+      parser_.parse(argc, argv);
+    } catch (const CLI::Success& request) {  // --help, --version
+      return parser_.exit(request);
+    } catch (const CLI::ParseError& error) {
+      return usage_error(chosen_name(), error.what());
+    }
+    return run_chosen();
+  }
+
+ private:
+  struct Subcommand {
+    CLI::App* parser;
+    std::function<int()> run;
+  };
+
+  CLI::App& add(const std::string& name, const std::string& help, std::function<int()> run) {
+    CLI::App* parser = parser_.add_subcommand(name, help);
+    parser->allow_extras();  // unknown flags are ours to explain
+    parser->footer("");
+    subcommands_.push_back({parser, std::move(run)});
+    return *parser;
+  }
+
+  void add_validate() {
+    auto& parser =
+        add("validate", "report every mistake of configs", [this] { return validate(validate_); });
+    parser.add_option("FILE", validate_.paths, "configs, folders of them, or - (standard input)")
+        ->required()
+        ->type_name("...");
+    add_choice<FindingsFormat>(parser, "--format", validate_.format,
+                               {{"text", FindingsFormat::text},
+                                {"concise", FindingsFormat::concise},
+                                {"json", FindingsFormat::json}},
+                               "text (with source lines), concise (a line each) or json");
+    parser.add_flag("--strict", validate_.strict, "warnings are errors");
+    parser.add_flag("--quiet", validate_.quiet, "no summary line");
+    add_config_flags(parser, validate_.config);
+  }
+
+  void add_plan() {
+    auto& parser = add("plan", "compute batch, steps, layout, memory and traffic of a config",
+                       [this] { return plan(plan_); });
+    parser.add_option("FILE", plan_.path, "the config, or - (standard input)")
+        ->required()
+        ->type_name(" ");
+    add_choice<PlanFormat>(
+        parser, "--format", plan_.format,
+        {{"text", PlanFormat::text}, {"json", PlanFormat::json}, {"env", PlanFormat::env}},
+        "text, json, or env (lines for a shell's eval)");
+    parser.add_option("--get", plan_.get, "print one value alone, by its name in the JSON")
+        ->type_name("NAME");
+    add_config_flags(parser, plan_.config);
+  }
+
+  int run_chosen() {
+    for (const auto& [parser, run] : subcommands_) {
+      if (!parser->parsed()) continue;
+      for (const std::string& word : parser->remaining())
+        return usage_error(parser->get_name(), unexpected_argument(*parser, word));
+      return run();
+    }
+    return usage_error("", "a subcommand is missing. use " + all_names());
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& subcommand : subcommands_) names.push_back(subcommand.parser->get_name());
+    return names;
+  }
+
+  std::string all_names() const { return join_words(names(), "or"); }
+
+  bool find(const std::string& name) const { return std::ranges::count(names(), name) != 0; }
+
+  std::string chosen_name() const {
+    for (const auto& subcommand : subcommands_)
+      if (subcommand.parser->parsed()) return subcommand.parser->get_name();
+    return "";
+  }
+
+  CLI::App parser_;
+  std::vector<Subcommand> subcommands_;
+  ValidateOptions validate_;
+  PlanOptions plan_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return CommandLine().run(argc, argv);
+}
 
 }  // namespace cpplan::app

@@ -1,3 +1,5 @@
-#include "cli.hpp"
+#include "app/cli.hpp"
 
-int main(int argc, char** argv) { return cpplan::app::main(argc, argv); }
+int main(int argc, char** argv) {
+  return cpplan::app::main(argc, argv);
+}

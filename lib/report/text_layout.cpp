@@ -87,17 +87,17 @@ std::string sequence_section(const plan::Plan& plan) {
   return table.text();
 }
 
+/// A block of lines a dimension: in columns they would be wider than a terminal.
 std::string dimensions_section(const plan::Plan& plan) {
   if (plan.layout.dimensions.empty()) return "";
-  Table table({{"dimension"},
-               {"size", Align::right},
-               {"splits"},
-               {"copies"},
-               {"collective"},
-               {"bytes", Align::right}});
-  for (const plan::DimensionRow& row : plan.layout.dimensions)
-    table.add({row.dimension, with_thousands(row.size), row.splits, row.copies, row.collective,
-               row.bytes_per_step ? with_thousands(row.bytes_per_step->count) : "-"});
+  Table table({{""}, {"", Align::right}, {""}, {""}});
+  for (const plan::DimensionRow& row : plan.layout.dimensions) {
+    table.add({row.dimension, with_thousands(row.size), "splits", row.splits});
+    table.add({"", "", "copies", row.copies});
+    table.add({"", "", "collective", row.collective});
+    if (row.bytes_per_step)
+      table.add({"", "", "bytes sent", with_thousands(row.bytes_per_step->count)});
+  }
   return table.text();
 }
 

@@ -69,9 +69,13 @@ sequence: chunks of each context-parallel rank
   imbalance of causal work  1.500                   1.000
 
 dimensions (bytes that one rank sends in one step)
-  dimension  size  splits  copies   collective  bytes
-  tp            2  heads   norms    all_gather  4,096
-  dp            2  batch   weights  all_reduce      -
+  tp  2  splits      heads
+         copies      norms
+         collective  all_gather
+         bytes sent  4,096
+  dp  2  splits      batch
+         copies      weights
+         collective  all_reduce
 
 memory of the engine
   parameters                       1.0 MiB

@@ -1,0 +1,37 @@
+#pragma once
+// What the command line asks for, as plain data: cli.cpp fills it in, the subcommands read it.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace cpplan::app {
+
+enum class ColorMode { automatic, always, never };
+enum class FindingsFormat { text, concise, json };
+enum class PlanFormat { text, json, env };
+
+/// What every subcommand that reads a config takes.
+struct ConfigOptions {
+  plan::PlanInputs inputs;
+  std::vector<std::string> set;  // key=value, later wins
+  ColorMode color = ColorMode::automatic;
+};
+
+struct ValidateOptions {
+  ConfigOptions config;
+  std::vector<std::string> paths;  // files, folders, "-" for standard input
+  FindingsFormat format = FindingsFormat::text;
+  bool strict = false;  // warnings fail, too
+  bool quiet = false;   // no summary
+};
+
+struct PlanOptions {
+  ConfigOptions config;
+  std::string path;
+  PlanFormat format = PlanFormat::text;
+  std::optional<std::string> get;  // one value alone
+};
+
+}  // namespace cpplan::app

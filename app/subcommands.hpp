@@ -1,0 +1,11 @@
+#pragma once
+// One function a subcommand, each in the file of its name: calls lib/, prints, and returns the exit
+// code.
+#include "app/options.hpp"
+
+namespace cpplan::app {
+
+int validate(const ValidateOptions& options);
+int plan(const PlanOptions& options);
+
+}  // namespace cpplan::app
