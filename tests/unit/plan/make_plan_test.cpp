@@ -67,6 +67,23 @@ TEST_CASE("plan: Llama 405B on 16384 ranks as its authors trained it") {
   CHECK(plan.batch.effective_world_size == 8);
 }
 
+TEST_CASE("plan: the engine is measured for 16384 ranks without running them") {
+  auto c = with_degrees(8, 16, 16);
+  give(c.model.base_model, "meta-llama/Llama-3.1-405B");
+  give(c.batch.sequence_len, 131072);
+  give(c.batch.gradient_accumulation_steps, 512);
+  give(c.parallel.first_stage_layers, 7);
+  give(c.parallel.last_stage_layers, 7);
+  auto plan = planned(c, 16384);
+  plan::measure_engine(plan);
+  REQUIRE(plan.engine_memory);
+  // About 3e9 parameters in fp32: 8 layers, or 7 and the embedding, over 8 TP ranks.
+  CHECK(plan.engine_memory->parameters.count > Index{10} << 30);
+  CHECK(plan.engine_memory->parameters.count < Index{14} << 30);
+  const auto ring = static_cast<double>(plan.layout.dimensions[1].bytes_per_step->count);
+  CHECK(ring == sent(plan, "cp"));
+}
+
 TEST_CASE("plan: data parallelism fills what the degrees leave") {
   struct Row {
     Index shard, replicate;  // 0: not given
