@@ -53,7 +53,7 @@ void ParameterStore::initialize(const TensorSpec& spec, const Parameter& p) {
                          .first_row = p.shard.first_row,
                          .first_col = p.shard.first_col,
                          .global_cols = p.shard.cols,
-                         .valid_rows = p.shard.valid_rows(),
+                         .valid_rows = p.shard.rows,
                          .deviation = job_.model.initializer_range});
   }
   for (const Tensor& zero : {p.grad, p.m, p.v}) ops_(kernels::Fill{zero, 0.0});
