@@ -90,10 +90,10 @@ constexpr std::array table = {
     Rule{"CP503", "world-size-not-exported", warning, "WORLD_SIZE is set, since frameworks read nothing else"},
     Rule{"CP504", "world-flags-contradict", error, "the flags agree on the number of ranks"},
     Rule{"CP505", "one-task-per-node", warning, "the tasks that SLURM starts are the ranks, or launchers of a known number of ranks"},
-    Rule{"CP506", "rank-failed", error, "every rank of a run reaches its end"},
-    Rule{"CP507", "engine-cannot-run", error, "the engine can train what the config asks for"},
-    Rule{"CP508", "trained-otherwise", warning, "the engine trains the model as the config has it"},
     Rule{"CP510", "srun-without-pmi", error, "the tasks of a SLURM step find each other through PMI"},
+    Rule{"CP511", "rank-failed", error, "every rank of a run reaches its end"},
+    Rule{"CP512", "engine-cannot-run", error, "the engine can train what the config asks for"},
+    Rule{"CP513", "trained-otherwise", warning, "the engine trains the model as the config has it"},
 };
 // clang-format on
 

@@ -153,7 +153,7 @@ diag::Diagnostic to_diagnostic(const RankFailure& failure, int world) {
   diag::Details details{.why = why(failure.cause), .help = help(failure)};
   if (!failure.last_words.empty())
     details.related.push_back({"last words: " + failure.last_words, {}});
-  return diag::finding("CP506", {}, headline(failure, world), std::move(details));
+  return diag::finding("CP511", {}, headline(failure, world), std::move(details));
 }
 
 }  // namespace cpplan::launch

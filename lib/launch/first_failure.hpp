@@ -38,7 +38,7 @@ struct RankFailure {
 /// Nothing while all is well. `default_limit`: of ranks that have not named theirs.
 std::optional<RankFailure> first_failure(std::span<const RankView> ranks, Seconds default_limit);
 
-/// The one message of a run that failed (CP506 rank-failed).
+/// The one message of a run that failed (CP511 rank-failed).
 diag::Diagnostic to_diagnostic(const RankFailure&, int world);
 
 }  // namespace cpplan::launch

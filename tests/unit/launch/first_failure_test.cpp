@@ -123,7 +123,7 @@ TEST_CASE("first failure: the message names rank, host, pid, step, group and how
   failure.exit = Exit{.code = 0, .signal = 9};
   failure.last_words = "step 7";
   const auto finding = to_diagnostic(failure, 4);
-  CHECK(finding.id == "CP506");
+  CHECK(finding.id == "CP511");
   CHECK(finding.message ==
         "rank 2 (node0, pid 102) was killed by signal 9 (SIGKILL) in step 7, all_reduce of group "
         "dp_cp; the other 3 were stopped");
