@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -93,13 +94,19 @@ class CommandLine {
     parser_.require_subcommand(1);
     add_validate();
     add_plan();
-    // Further subcommands: a function like these two, called here.
+    add_run();
+    // Further subcommands: a function like these, called here.
   }
 
   int run(int argc, char** argv) {
     if (argc < 2) return usage_error("", "a subcommand is missing. use " + all_names());
-    if (const std::string first = argv[1]; !first.starts_with('-') && !find(first))
-      return usage_error("", unknown_word("subcommand", first, names()));
+    if (const std::string first = argv[1]; !find(first)) {
+      if (!first.starts_with('-'))
+        return usage_error("", unknown_word("subcommand", first, names()));
+      if (!parser_.get_option_no_throw(first))
+        return usage_error("", unexpected_argument(parser_, first));
+    }
+    run_.arguments.assign(argv + 1, argv + argc);
     try {
       parser_.parse(argc, argv);
     } catch (const CLI::Success& request) {  // --help, --version
@@ -129,7 +136,7 @@ class CommandLine {
         add("validate", "report every mistake of configs", [this] { return validate(validate_); });
     parser.add_option("FILE", validate_.paths, "configs, folders of them, or - (standard input)")
         ->required()
-        ->type_name("...");
+        ->type_name("");
     add_choice<FindingsFormat>(parser, "--format", validate_.format,
                                {{"text", FindingsFormat::text},
                                 {"concise", FindingsFormat::concise},
@@ -145,7 +152,7 @@ class CommandLine {
                        [this] { return plan(plan_); });
     parser.add_option("FILE", plan_.path, "the config, or - (standard input)")
         ->required()
-        ->type_name(" ");
+        ->type_name("");
     add_choice<PlanFormat>(
         parser, "--format", plan_.format,
         {{"text", PlanFormat::text}, {"json", PlanFormat::json}, {"env", PlanFormat::env}},
@@ -153,6 +160,29 @@ class CommandLine {
     parser.add_option("--get", plan_.get, "print one value alone, by its name in the JSON")
         ->type_name("NAME");
     add_config_flags(parser, plan_.config);
+  }
+
+  void add_run() {
+    auto& parser = add("run", "train the config's layout on this machine, one process a rank",
+                       [this] { return app::run(run_); });
+    parser.add_option("FILE", run_.path, "the config")->required()->type_name("");
+    add_count(parser, "-n", run_.ranks, "ranks: the same as --world-size");
+    add_count(parser, "--steps", run_.steps, "stop after this many of the plan's steps");
+    add_choice<Backend>(parser, "--backend", run_.backend,
+                        {{"auto", Backend::automatic}, {"cpu", Backend::cpu}}, "what computes");
+    add_choice<Transport>(parser, "--transport", run_.transport,
+                          {{"mpi", Transport::mpi}, {"threads", Transport::threads}},
+                          "processes under mpirun, or threads of this one");
+    parser.add_flag("--shrink", run_.config.inputs.shrink, "a tiny model under the same layout");
+    parser.add_flag("--synthetic", run_.synthetic, "made-up text in place of the datasets");
+    parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
+    parser.add_option("--record", run_.record, "write losses, norms and bytes as JSON")
+        ->type_name("FILE");
+    const auto store = [this](const std::string& text) { run_.timeout = *parse_seconds(text); };
+    parser.add_option_function<std::string>("--timeout", store, "longest wait for another rank")
+        ->check(checked_by(parse_seconds))
+        ->type_name("SECONDS");
+    add_config_flags(parser, run_.config);
   }
 
   int run_chosen() {
@@ -185,12 +215,18 @@ class CommandLine {
   std::vector<Subcommand> subcommands_;
   ValidateOptions validate_;
   PlanOptions plan_;
+  RunOptions run_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return CommandLine().run(argc, argv);
+  try {
+    return CommandLine().run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "internal error: {} (this is our bug). please report it\n", error.what());
+    return internal_error;
+  }
 }
 
 }  // namespace cpplan::app

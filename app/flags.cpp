@@ -22,6 +22,16 @@ Result<Index> parse_count(const std::string& text) {
   return count;
 }
 
+Result<double> parse_seconds(const std::string& text) {
+  double seconds = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || stop != end || !(seconds > 0 && seconds <= 1e6))
+    return failure(
+        fmt::format("\"{}\" is no time (it must be seconds above 0, at most 1e6). use 60", text));
+  return seconds;
+}
+
 Result<std::string> parse_assignment(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == 0 || equals == text.npos)

@@ -12,6 +12,9 @@ namespace cpplan::app {
 /// A whole number from 1 on. Error: it is none.
 Result<Index> parse_count(const std::string& text);
 
+/// A number of seconds above 0. Error: it is none.
+Result<double> parse_seconds(const std::string& text);
+
 /// "key=value" with a key. Error: it is not of that form.
 Result<std::string> parse_assignment(const std::string& text);
 

@@ -34,4 +34,20 @@ struct PlanOptions {
   std::optional<std::string> get;  // one value alone
 };
 
+enum class Backend { automatic, cpu };
+enum class Transport { mpi, threads };
+
+struct RunOptions {
+  ConfigOptions config;
+  std::string path;
+  std::optional<Index> ranks;  // -n: the same as --world-size
+  Backend backend = Backend::automatic;
+  Transport transport = Transport::mpi;
+  std::optional<Index> steps;
+  bool synthetic = false, dry_run = false;
+  std::optional<std::string> record;
+  std::optional<double> timeout;       // seconds
+  std::vector<std::string> arguments;  // of the whole command line: the ranks get the same
+};
+
 }  // namespace cpplan::app

@@ -7,5 +7,6 @@ namespace cpplan::app {
 
 int validate(const ValidateOptions& options);
 int plan(const PlanOptions& options);
+int run(const RunOptions& options);
 
 }  // namespace cpplan::app

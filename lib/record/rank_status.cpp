@@ -56,6 +56,18 @@ std::string host_name() {
   return get(name);
 }
 
+/// Not yet published: no updates.
+Entry first_entry(int rank) {
+  Entry e;
+  e.rank = rank;
+  e.pid = getpid();
+  e.start_ticks = process_start_ticks(getpid()).value_or(0);
+  put(e.host, host_name());
+  put(e.operation, "start");
+  e.since = now();
+  return e;
+}
+
 tl::unexpected<Error> cannot(std::string_view what, const std::filesystem::path& path) {
   return failure(fmt::format("cannot {} {} ({})", what, path.string(), std::strerror(errno)));
 }
@@ -154,15 +166,9 @@ Result<StatusFile> StatusFile::create(const std::filesystem::path& path, int ran
   if (memory == MAP_FAILED) return cannot("map", path);
 
   auto mapping = std::make_unique<Mapping>();
-  mapping->entry = new (memory) Entry;
-  mapping->update([&](Entry& e) {
-    e.rank = rank;
-    e.pid = getpid();
-    e.start_ticks = process_start_ticks(getpid()).value_or(0);
-    put(e.host, host_name());
-    put(e.operation, "start");
-    e.since = now();
-  });
+  mapping->entry = new (memory) Entry(first_entry(rank));
+  // Published last: a launcher that looks now sees all of it or nothing.
+  std::atomic_ref(mapping->entry->updates).store(2, std::memory_order_release);
   return StatusFile(std::move(mapping));
 }
 
