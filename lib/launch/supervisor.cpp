@@ -84,6 +84,11 @@ class Supervisor {
 
   Outcome failed(RankFailure failure) {
     const auto seen = views();
+    await_launcher(tick);  // ranks die with it, and a moment before it has
+    if (const auto exit = processes_.ended(); exit && exit->signal != 0) {
+      make_sure_of_the_end();
+      return blame_launcher(*exit);
+    }
     kill_ranks();
     await_launcher(account_limit);
     make_sure_of_the_end();
@@ -102,10 +107,12 @@ class Supervisor {
 
   /// The launcher has gone first: in order, with a rank that ended badly, or by itself.
   Result<Outcome> launcher_ended(const Exit& exit) {
+    const auto seen = views();
     make_sure_of_the_end();
     if (exit.well() && all_finished()) return Outcome{Outcome::End::finished, {}};
     if (exit.signal != 0) return blame_launcher(exit);
-    if (auto failure = first_failure(views(), job_.start_limit)) {
+    if (auto failure = first_failure(seen, job_.start_limit)) {
+      settle_who_died_first(*failure, seen);
       complete(*failure);
       return Outcome{Outcome::End::failed, std::move(failure)};
     }
@@ -192,6 +199,15 @@ class Supervisor {
     await_launcher(term_limit);
     look_at_ranks();  // some may have come up in the meantime
     kill_ranks();
+    const Seconds end = processes_.now() + term_limit;
+    while (any_rank_lives() && processes_.now() < end) pass_output_on(tick / 5);
+  }
+
+  bool any_rank_lives() {
+    for (const Rank& rank : ranks_)
+      if (const auto& status = rank.view.status)
+        if (processes_.life(status->pid, status->start_ticks) != Life::gone) return true;
+    return false;
   }
 
   Processes& processes_;

@@ -202,6 +202,16 @@ TEST_CASE("supervisor: a launcher that was killed is blamed itself and its ranks
   CHECK(job.processes.killed == std::set<int>{0});
 }
 
+TEST_CASE("supervisor: ranks that die with their launcher are not the cause") {
+  Job job;
+  job.processes.script[3] = [&] { job.processes.gone.insert(0); };
+  job.processes.script[4] = [&] { job.processes.exit = Exit{.code = 0, .signal = SIGKILL}; };
+  const auto outcome = job.supervised();
+  REQUIRE(outcome);
+  REQUIRE(outcome->failure);
+  CHECK(outcome->failure->cause == Cause::launcher);
+}
+
 TEST_CASE("supervisor: a rank that dies before its first word is known from mpirun") {
   Job job;
   job.processes.script.clear();
