@@ -14,12 +14,19 @@
 
 namespace cpplan::test {
 
+/// Sanitizers cost an order of magnitude: there, as many steps as show a race or a stray access.
+#ifdef CPPLAN_SANITIZED
+inline constexpr int full_run = 2;
+#else
+inline constexpr int full_run = 30;
+#endif
+
 struct Experiment {
   layout::ParallelDims dims;
   kernels::DType dtype = kernels::DType::f64;
   bool packing = true;
   double dropout = 0.1;
-  int steps = 30;
+  int steps = full_run;
   int global_batch = 4, micro_batch_size = 1;
   double learning_rate = 1e-3;  // at its peak, after a warm-up of five steps
   Index vocab_size = 256;

@@ -8,7 +8,7 @@
 namespace cpplan::test {
 namespace {
 
-constexpr Index sequence_len = 61;
+constexpr Index sequence_len = 37;
 constexpr Index row_count = 97;
 constexpr std::uint64_t seed = 7;
 

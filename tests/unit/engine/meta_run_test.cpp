@@ -96,8 +96,7 @@ TEST_CASE("meta run: SP divides what a layer saves by TP") {
   CHECK(saved(job_of({1, 1, 1, 1}, 1)) ==
         b * rows * (layers * (residual + split + statistics + lse) + h));
   const Index whole = b * rows * (layers * (residual + split / t + statistics + lse / t) + h);
-  const Index shared =
-      b * rows * (layers * ((residual + split + statistics + lse) / t) + h / t);
+  const Index shared = b * rows * (layers * ((residual + split + statistics + lse) / t) + h / t);
   CHECK(saved(job_of({2, 1, 1, 1, false}, 1)) == whole);
   CHECK(saved(job_of({2, 1, 1, 1, true}, 1)) == shared);
 }
