@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,8 +70,9 @@ def end_of(job, limit):
     return errors
 
 
-def scratch_folders():
-    return {name for name in os.listdir("/dev/shm") if name.startswith(("cpplan-", "vader_"))}
+def scratch_folder(pid):
+    with open(f"/proc/{pid}/environ") as file:
+        return re.search(r"CPPLAN_RUN_FOLDER=([^\0]+)", file.read()).group(1)
 
 
 def check_gone(pids):
@@ -119,8 +121,9 @@ def equal():
 
 def killed():
     for _ in range(2):
-        before = scratch_folders()
         job, pids, ranks = running_job()
+        folder = scratch_folder(ranks[0])
+        assert os.path.exists(folder)
         victim = random.randrange(8)
         os.kill(ranks[victim], signal.SIGKILL)
         errors = end_of(job, 5)
@@ -131,7 +134,7 @@ def killed():
         assert named, errors
         assert (int(named.group(1)), int(named.group(2))) == (victim, ranks[victim]), errors
         check_gone(pids)
-        assert scratch_folders() <= before
+        assert not os.path.exists(folder)
 
 
 def stopped():
@@ -162,15 +165,14 @@ def launcher_killed():
     assert job.returncode == 4 and "mpirun was killed by signal 9" in errors, errors
     check_gone(pids)
 
-    before = scratch_folders()
-    job, pids, _ = running_job()
+    job, pids, ranks = running_job()
+    folder = scratch_folder(ranks[0])
     job.kill()
     end = time.monotonic() + 5
     while any(map(alive, pids)) and time.monotonic() < end:
         time.sleep(0.05)
     check_gone(pids)
-    for name in scratch_folders() - before:  # nobody was left to remove it
-        subprocess.run(["rm", "-rf", os.path.join("/dev/shm", name)], check=True)
+    shutil.rmtree(folder)  # nobody was left to remove it
 
 
 def foreign():
