@@ -12,13 +12,31 @@ layout::Group world_group(const layout::Ranks& ranks) {
   return all;
 }
 
+/// The neighbours of a CP rank that it exchanges heads with.
+layout::Group inner_group(const layout::Group& cp, int rank, int size) {
+  const layout::Group::Axis axis = cp.axes[0];
+  const int first = cp.index_of(rank) / size * size;
+  return {cp.rank(first), {layout::Group::Axis{size, axis.stride}, {}}};
+}
+
+/// The ranks at the same place of every inner group.
+layout::Group outer_group(const layout::Group& cp, int rank, int size) {
+  const layout::Group::Axis axis = cp.axes[0];
+  const int place = cp.index_of(rank) % size;
+  return {cp.rank(place), {layout::Group::Axis{axis.count / size, axis.stride * size}, {}}};
+}
+
 /// `make(name, key, group)` gives one communicator; the keys set groups of one rank apart.
 template <class Make>
-GroupSet make_groups(const layout::Ranks& ranks, int rank, const Make& make) {
+GroupSet make_groups(const layout::Ranks& ranks, int rank, int inner, const Make& make) {
+  const layout::Group cp = ranks.group(rank, Dim::cp);
+  expect(inner >= 1 && cp.size() % inner == 0, "inner CP groups fill the CP group");
   const layout::Group stages = ranks.group(rank, Dim::pp);
   GroupSet set;
   set.tp = make("tp", 0, ranks.group(rank, Dim::tp));
-  set.cp = make("cp", 1, ranks.group(rank, Dim::cp));
+  set.cp = make("cp", 1, cp);
+  set.cp_inner = make("cp_inner", 6, inner_group(cp, rank, inner));
+  set.cp_outer = make("cp_outer", 7, outer_group(cp, rank, inner));
   set.pp_forward = make("pp", 2, stages);
   set.pp_backward = make("pp", 3, stages);
   set.dp_cp = make("dp_cp", 4, ranks.group(rank, Dim::dp, Dim::cp));
@@ -28,26 +46,32 @@ GroupSet make_groups(const layout::Ranks& ranks, int rank, const Make& make) {
 
 }  // namespace
 
-GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace) {
-  return make_groups(ranks, rank, [&](const char* name, int, const layout::Group& group) {
-    return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
-  });
+GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace,
+                          int cp_inner_size) {
+  return make_groups(
+      ranks, rank, cp_inner_size, [&](const char* name, int, const layout::Group& group) {
+        return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
+      });
 }
 
 GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,
-                            kernels::Trace& trace) {
+                            kernels::Trace& trace, int cp_inner_size) {
   expect(world.size() == ranks.world(), "the world has the ranks of the layout");
-  return make_groups(ranks, rank, [&](const char* name, int key, const layout::Group& group) {
-    return make_thread_communicator(world, name, key, group.members(), group.index_of(rank), trace);
-  });
+  return make_groups(ranks, rank, cp_inner_size,
+                     [&](const char* name, int key, const layout::Group& group) {
+                       return make_thread_communicator(world, name, key, group.members(),
+                                                       group.index_of(rank), trace);
+                     });
 }
 
-GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace) {
+GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace,
+                         int cp_inner_size) {
   expect(world.size() == ranks.world(), "the world has the ranks of the layout");
   const int rank = world.rank();
-  return make_groups(ranks, rank, [&](const char* name, int, const layout::Group& group) {
-    return make_mpi_communicator(world, name, group.members(), group.index_of(rank), trace);
-  });
+  return make_groups(
+      ranks, rank, cp_inner_size, [&](const char* name, int, const layout::Group& group) {
+        return make_mpi_communicator(world, name, group.members(), group.index_of(rank), trace);
+      });
 }
 
 }  // namespace cpplan::comm

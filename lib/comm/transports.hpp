@@ -10,19 +10,24 @@
 namespace cpplan::comm {
 
 /// Activations and gradients cross stages on a communicator each, both counted as "pp", so that no
-/// tags are needed. In the pp groups the rank is the stage.
+/// tags are needed. In the pp groups the rank is the stage. CP rank r is place r % inner_size of
+/// inner group r / inner_size; the ranks of one place form an outer group.
 struct GroupSet {
-  std::unique_ptr<Communicator> tp, cp, pp_forward, pp_backward, dp_cp, world;
+  std::unique_ptr<Communicator> tp, cp;
+  std::unique_ptr<Communicator> cp_inner, cp_outer;  // the two levels of a hierarchical CP
+  std::unique_ptr<Communicator> pp_forward, pp_backward, dp_cp, world;
 };
 
 /// Groups that move nothing, for any rank of a world of any size.
-GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace);
+GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace,
+                          int cp_inner_size = 1);
 
 /// The world has the size of the layout; `rank` is that of the calling thread.
 GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,
-                            kernels::Trace& trace);
+                            kernels::Trace& trace, int cp_inner_size = 1);
 
 /// Called by all ranks of the world together.
-GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace);
+GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace,
+                         int cp_inner_size = 1);
 
 }  // namespace cpplan::comm

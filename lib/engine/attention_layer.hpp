@@ -1,7 +1,7 @@
 #pragma once
 // Self-attention with its norm, residual and dropout. Heads are split over TP, tokens over CP.
+#include "engine/parallel_attention.hpp"
 #include "engine/residual_branch.hpp"
-#include "engine/ring_attention.hpp"
 
 namespace cpplan::engine {
 
@@ -9,7 +9,7 @@ class AttentionLayer {
  public:
   struct Saved {
     ResidualBranch::Saved branch;
-    AttentionTensors attention;
+    ParallelAttention::Saved attention;
   };
 
   AttentionLayer(const Job&, const TensorParallel&, const LayerTensors&, Index layer,
@@ -19,16 +19,17 @@ class AttentionLayer {
   void backward(Step&, Tensor grad, Saved&) const;
 
  private:
-  AttentionTensors save(Step&, Index rows) const;
-  void project(Step&, Tensor x, const AttentionTensors&) const;
+  void project(Step&, Tensor x, const ParallelAttention::Inputs&) const;
   void rotate(Step&, Tensor q, Tensor k, bool inverse) const;
-  void project_backward(Step&, const AttentionGradients&, Tensor x, Tensor dx) const;
+  void project_backward(Step&, const ParallelAttention::Inputs& gradients, Tensor x,
+                        Tensor dx) const;
   AttentionSettings settings(const Step&) const;
 
   Weight norm_, q_, k_, v_, o_;
   ResidualBranch branch_;
-  RingAttention context_parallel_;
+  ParallelAttention attention_;
   Index head_dim_, layer_;
+  kernels::Band band_;
   double theta_, dropout_rate_;
   std::uint64_t dropout_key_;
 };

@@ -1,9 +1,17 @@
 #pragma once
-// Attention over a sequence that is split over the CP ranks. Which rows meet which is the map's to
-// say; masks come from global positions, so any band is right in any step.
+// Attention over a sequence that is split over ranks. Which rows meet which is the map's to say;
+// masks come from global positions, so any band is right in any step.
 #include "engine/layer.hpp"
 
 namespace cpplan::engine {
+
+/// Who holds a sequence: the ranks of `map`, of which this is one. A whole sequence needs no group.
+struct SplitSequence {
+  const layout::SequenceMap& map;
+  comm::Communicator* group = nullptr;
+  int size() const { return map.ranks(); }
+  int rank() const { return group == nullptr ? 0 : group->rank(); }
+};
 
 /// Rows are this rank's. kv = [k | v], so that a ring step is one message.
 struct AttentionTensors {
@@ -27,9 +35,28 @@ struct AttentionSettings {
 class ContextParallel {
  public:
   virtual ~ContextParallel() = default;
-  virtual void forward(Step&, const AttentionSettings&, const AttentionTensors&) const = 0;
-  virtual void backward(Step&, const AttentionSettings&, const AttentionTensors&,
-                        const AttentionGradients&) const = 0;
+  virtual void forward(Step&, const SplitSequence&, const AttentionSettings&,
+                       const AttentionTensors&) const = 0;
+  virtual void backward(Step&, const SplitSequence&, const AttentionSettings&,
+                        const AttentionTensors&, const AttentionGradients&) const = 0;
 };
+
+/// Keys or values of [k | v].
+inline Tensor keys(Tensor kv) {
+  return kv.col_range(0, kv.cols / 2);
+}
+inline Tensor values(Tensor kv) {
+  return kv.col_range(kv.cols / 2, kv.cols / 2);
+}
+
+/// Before the first block: nothing attended to.
+void clear(Step&, const AttentionTensors&);
+/// Merges what this rank's queries see of `kv`. Nothing where no block is allowed.
+void attend(Step&, const AttentionSettings&, const AttentionTensors&, Tensor kv,
+            std::span<const kernels::Block>);
+/// Adds to dq and, for the rows of `kv`, to dkv.
+void attend_backward(Step&, const AttentionSettings&, const AttentionTensors&,
+                     const AttentionGradients&, Tensor kv, Tensor dkv,
+                     std::span<const kernels::Block>);
 
 }  // namespace cpplan::engine

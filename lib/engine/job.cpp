@@ -4,8 +4,9 @@
 
 namespace cpplan::engine {
 
-Index rows_multiple(const layout::ParallelDims& dims) {
-  return std::lcm(Index{2}, Index{dims.sequence_parallel ? dims.tp : 1});
+Index rows_multiple(const layout::ParallelDims& dims, layout::Split split) {
+  const Index chunks = layout::SequenceMap::multiple(split, dims.cp) / dims.cp;
+  return std::lcm(chunks, Index{dims.sequence_parallel ? dims.tp : 1});
 }
 
 }  // namespace cpplan::engine

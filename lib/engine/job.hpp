@@ -14,6 +14,20 @@ struct AdamWSettings {
   double max_grad_norm = 0;  // 0: no clipping
 };
 
+/// How attention reaches the keys of other CP ranks: a ring of keys and values (arXiv 2310.01889),
+/// one gather of them (Llama 3, arXiv 2407.21783 §3.3.2), heads for tokens (Ulysses, arXiv
+/// 2309.14509), or heads for tokens among neighbours and a ring of those groups.
+enum class CpCommType : std::uint8_t { p2p, all_gather, a2a, a2a_p2p };
+
+struct ContextParallelSettings {
+  layout::Split split = layout::Split::head_tail;
+  std::vector<CpCommType> layer_types = {CpCommType::p2p};  // one for all layers, or one for each
+  int inner_size = 1;  // neighbours that exchange heads under a2a_p2p; divides CP
+  CpCommType type_of(Index layer) const {
+    return layer_types[layer_types.size() == 1 ? 0 : static_cast<std::size_t>(layer)];
+  }
+};
+
 struct Job {
   model::ModelSpec model;
   layout::ParallelDims dims;
@@ -21,13 +35,15 @@ struct Job {
   std::vector<int> stage_layers;  // transformer layers of each pipeline stage; sums to the model's
   kernels::DType dtype = kernels::DType::f32;
   std::uint64_t seed = 0;
-  int micro_batches = 1;     // of one step and one data-parallel rank: gradient accumulation
-  int micro_batch_size = 1;  // samples of a micro-batch
-  Index capacity = 0;        // rows of one CP rank and micro-batch, padding included
+  ContextParallelSettings context_parallel;
+  Index attention_window = 0;  // keys a query sees, itself included; 0: all before it
+  int micro_batches = 1;       // of one step and one data-parallel rank: gradient accumulation
+  int micro_batch_size = 1;    // samples of a micro-batch
+  Index capacity = 0;          // rows of one CP rank and micro-batch, padding included
   AdamWSettings adamw;
 };
 
-/// Rows of a rank must divide by this, so that halves and sequence shards come out whole.
-Index rows_multiple(const layout::ParallelDims&);
+/// Rows of a rank must divide by this, so that chunks and sequence shards come out whole.
+Index rows_multiple(const layout::ParallelDims&, layout::Split split = layout::Split::head_tail);
 
 }  // namespace cpplan::engine

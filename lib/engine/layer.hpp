@@ -17,6 +17,7 @@ using kernels::Tensor;
 /// the order without tags.
 struct Groups {
   comm::Communicator &tp, &cp;
+  comm::Communicator &cp_inner, &cp_outer;  // neighbours that exchange heads, and their ring
   comm::Communicator &pp_forward, &pp_backward;
   comm::Communicator& dp_cp;  // CP fastest
   comm::Communicator& world;

@@ -35,7 +35,7 @@ MemoryPlan endless_memory(int in_flight_micro_batches) {
 }
 
 MicroBatch dense_micro_batch(const Job& job) {
-  const Index multiple = layout::SequenceMap::multiple(layout::Split::head_tail, job.dims.cp);
+  const Index multiple = layout::SequenceMap::multiple(job.context_parallel.split, job.dims.cp);
   const Index tokens = job.capacity * job.dims.cp / job.micro_batch_size / multiple * multiple;
   MicroBatch micro;
   for (int sample = 0; sample < job.micro_batch_size; ++sample) {
@@ -50,7 +50,8 @@ Footprint meta_run(const Job& job, layout::Coordinates at) {
   SumTrace trace;
   const auto ops = kernels::make_meta_ops(trace);
   const layout::Ranks ranks(job.dims, job.order);
-  const auto set = comm::make_meta_groups(ranks, ranks.rank(at), trace);
+  const auto set =
+      comm::make_meta_groups(ranks, ranks.rank(at), trace, job.context_parallel.inner_size);
   const Groups groups = groups_of(set);
   const auto actions = one_forward_one_backward(at[Dim::pp], job.dims.pp, job.micro_batches);
   Trainer trainer(*ops, groups, job, at, endless_memory(in_flight(actions)));

@@ -27,9 +27,9 @@ InputSlot::InputSlot(kernels::Arena& inputs, Index capacity)
       rows_(inputs.make(kernels::DType::i32, capacity, 2)) {}
 
 void InputSlot::load(kernels::Ops& ops, const Job& job, int cp_rank, const MicroBatch& micro) {
-  map_ = std::make_unique<layout::SequenceMap>(
-      layout::SequenceMap::padded(layout::Split::head_tail, job.dims.cp, micro.documents,
-                                  rows_multiple(job.dims), job.capacity));
+  const layout::Split split = job.context_parallel.split;
+  map_ = std::make_unique<layout::SequenceMap>(layout::SequenceMap::padded(
+      split, job.dims.cp, micro.documents, rows_multiple(job.dims, split), job.capacity));
   first_sample_ = micro.first_sample;
   upload(ops, cp_rank, micro);
 }

@@ -9,8 +9,9 @@ namespace cpplan::engine {
 
 class RingAttention final : public ContextParallel {
  public:
-  void forward(Step&, const AttentionSettings&, const AttentionTensors&) const override;
-  void backward(Step&, const AttentionSettings&, const AttentionTensors&,
+  void forward(Step&, const SplitSequence&, const AttentionSettings&,
+               const AttentionTensors&) const override;
+  void backward(Step&, const SplitSequence&, const AttentionSettings&, const AttentionTensors&,
                 const AttentionGradients&) const override;
 };
 

@@ -107,7 +107,8 @@ Outcome train(const Experiment& e, const BackendFactory& make_backend) {
   std::mutex mutex;
   const auto done = comm::run_ranks(world, [&](int rank) {
     kernels::NoTrace trace;
-    const auto set = comm::make_thread_groups(world, ranks, rank, trace);
+    const auto set =
+        comm::make_thread_groups(world, ranks, rank, trace, job.context_parallel.inner_size);
     const RankReport report = train_rank(e, job, rank, set, make_backend);
     std::lock_guard lock(mutex);
     if (rank == 0) outcome.losses = report.losses, outcome.grad_norms = report.grad_norms;

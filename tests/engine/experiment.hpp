@@ -32,6 +32,8 @@ struct Experiment {
   Index vocab_size = 256;
   bool tie_word_embeddings = false;
   layout::Order order = layout::megatron_order;
+  engine::ContextParallelSettings context_parallel;
+  Index attention_window = 0;
 };
 
 /// Tensors whole, under their global names, in double.

@@ -50,10 +50,11 @@ std::vector<layout::DocumentLength> documents(const Experiment& e, Index first) 
 }
 
 Index capacity(const Experiment& e) {
+  const layout::Split split = e.context_parallel.split;
   Index rows = 0;
   for (Index first = 0; first < e.steps * e.global_batch; first += e.micro_batch_size) {
-    const auto map = layout::SequenceMap::padded(
-        layout::Split::head_tail, e.dims.cp, documents(e, first), engine::rows_multiple(e.dims));
+    const auto map = layout::SequenceMap::padded(split, e.dims.cp, documents(e, first),
+                                                 engine::rows_multiple(e.dims, split));
     rows = std::max(rows, map.rows());
   }
   return rows;
@@ -90,6 +91,8 @@ engine::Job job_of(const Experiment& e) {
                .tie_word_embeddings = e.tie_word_embeddings};
   job.dims = e.dims;
   job.order = e.order;
+  job.context_parallel = e.context_parallel;
+  job.attention_window = e.attention_window;
   job.stage_layers.assign(static_cast<std::size_t>(e.dims.pp), 4 / e.dims.pp);
   job.dtype = e.dtype;
   job.seed = seed;
