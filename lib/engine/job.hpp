@@ -28,11 +28,17 @@ struct ContextParallelSettings {
   }
 };
 
+/// What backward computes again instead of keeping it. selective: norms and the product of SwiGLU,
+/// which are cheap. full: the whole layer, from its input.
+enum class Recompute : std::uint8_t { none, selective, full };
+
 struct Job {
   model::ModelSpec model;
   layout::ParallelDims dims;
   layout::Order order = layout::megatron_order;
-  std::vector<int> stage_layers;  // transformer layers of each pipeline stage; sums to the model's
+  int virtual_stages = 1;         // model chunks of each pipeline stage; above 1: interleaved 1F1B
+  std::vector<int> stage_layers;  // transformer layers of each virtual stage; sums to the model's
+  Recompute recompute = Recompute::none;
   kernels::DType dtype = kernels::DType::f32;
   std::uint64_t seed = 0;
   ContextParallelSettings context_parallel;

@@ -37,6 +37,10 @@ struct Step {
   const Batch& batch;
   kernels::Arena& saved;
   kernels::Arena& scratch;
+  kernels::Arena& rebuilt;  // what a layer that is run again saves; one layer at a time
+
+  /// The same step, saving where nothing is kept.
+  Step rebuilding() const { return {ops, groups, batch, rebuilt, scratch, rebuilt}; }
 };
 
 /// forward: y = f(x). backward: `grad` comes as dL/dy and leaves as dL/dx; parameter gradients are

@@ -29,7 +29,7 @@ class SumTrace final : public kernels::Trace {
 constexpr Bytes endless{Index{1} << 46};
 
 MemoryPlan endless_memory(int in_flight_micro_batches) {
-  MemoryPlan plan{endless, endless, endless, endless, endless, endless, {}};
+  MemoryPlan plan{endless, endless, endless, endless, endless, endless, endless, {}};
   plan.saved.assign(static_cast<std::size_t>(in_flight_micro_batches), endless);
   return plan;
 }
@@ -53,7 +53,7 @@ Footprint meta_run(const Job& job, layout::Coordinates at) {
   const auto set =
       comm::make_meta_groups(ranks, ranks.rank(at), trace, job.context_parallel.inner_size);
   const Groups groups = groups_of(set);
-  const auto actions = one_forward_one_backward(at[Dim::pp], job.dims.pp, job.micro_batches);
+  const auto actions = schedule_of(at[Dim::pp], job.dims.pp, job.virtual_stages, job.micro_batches);
   Trainer trainer(*ops, groups, job, at, endless_memory(in_flight(actions)));
   trace.counting = true;
   trainer.step(1, 0.0, [&](int) { return dense_micro_batch(job); });

@@ -4,82 +4,91 @@ namespace cpplan::engine {
 using layout::Dim;
 
 Pipeline::Pipeline(kernels::Ops& ops, const Groups& groups, const Job& job,
-                   const layout::Coordinates& at, const Stage& stage,
-                   std::vector<kernels::Arena>& saved, kernels::Arena& scratch,
-                   kernels::Arena& inputs, Tensor loss)
+                   const layout::Coordinates& at, const std::vector<Stage>& chunks,
+                   const PipelineArenas& arenas, Tensor loss)
     : ops_(ops),
       groups_(groups),
       job_(job),
       at_(at),
-      stage_(stage),
-      saved_(saved),
-      scratch_(scratch),
+      chunks_(chunks),
+      arenas_(arenas),
       loss_(loss),
-      grad_(inputs.make(job.dtype, stage.local_rows(job.capacity), job.model.hidden_size)),
-      actions_(one_forward_one_backward(at[Dim::pp], job.dims.pp, job.micro_batches)) {
-  expect(std::ssize(saved) == in_flight(actions_), "an arena for each micro-batch in flight");
-  slots_.reserve(saved.size());
-  for (std::size_t i = 0; i < saved.size(); ++i) {
-    slots_.push_back({.input = InputSlot(inputs, job.capacity), .saved = {}, .sent = {}});
+      actions_(schedule_of(at[Dim::pp], job.dims.pp, job.virtual_stages, job.micro_batches)) {
+  expect(std::ssize(arenas.saved) == in_flight(actions_), "an arena for each in flight");
+  const Index rows = chunks.front().local_rows(job.capacity);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    gradients_.push_back({arenas.inputs.make(job.dtype, rows, job.model.hidden_size), {}});
+  }
+  slots_.reserve(arenas.saved.size());
+  for (std::size_t i = 0; i < arenas.saved.size(); ++i) {
+    slots_.push_back({.input = InputSlot(arenas.inputs, job.capacity), .saved = {}, .sent = {}});
   }
 }
 
 void Pipeline::run(const MicroBatchSource& source) {
   for (const Action& action : actions_) {
     if (action.kind == Action::Kind::forward) {
-      forward(action.micro_batch, source);
+      forward(action, source);
     } else {
-      backward(action.micro_batch);
+      backward(action);
     }
   }
-  grad_sent_.wait();
+  for (Gradient& gradient : gradients_) gradient.sent.wait();
 }
 
-void Pipeline::forward(int micro_batch, const MicroBatchSource& source) {
-  Slot& slot = slot_of(-1);
-  slot.micro_batch = micro_batch;
-  slot.input.load(ops_, job_, at_[Dim::cp], source(micro_batch));
+void Pipeline::forward(const Action& action, const MicroBatchSource& source) {
+  const Stage& stage = chunks_[action.chunk];
+  Slot& slot = free_slot();
+  slot.chunk = action.chunk, slot.micro_batch = action.micro_batch;
+  slot.input.load(ops_, job_, at_[Dim::cp], source(action.micro_batch));
   const Batch batch = slot.input.batch();
   Step step = step_in(slot, batch);
   step.saved.clear();
-  slot.saved.input = step.saved.make(job_.dtype, grad_.rows, grad_.cols);
-  const int stage = at_[Dim::pp];
-  if (!stage_.first()) {
-    exchange(groups_.pp_forward, comm::receive_from(stage - 1, slot.saved.input)).wait();
+  slot.saved.input = step.saved.like(gradients_.front().value);
+  if (!stage.first()) {
+    exchange(groups_.pp_forward, comm::receive_from(previous(), slot.saved.input)).wait();
   }
-  stage_.forward(step, slot.saved);
-  if (!stage_.last()) {
-    slot.sent = exchange(groups_.pp_forward, comm::send_to(stage + 1, slot.saved.output));
+  stage.forward(step, slot.saved);
+  if (!stage.last()) {
+    slot.sent = exchange(groups_.pp_forward, comm::send_to(next(), slot.saved.output));
   }
 }
 
-void Pipeline::backward(int micro_batch) {
-  Slot& slot = slot_of(micro_batch);
+void Pipeline::backward(const Action& action) {
+  const Stage& stage = chunks_[action.chunk];
+  Slot& slot = slot_of(action);
   const Batch batch = slot.input.batch();
   Step step = step_in(slot, batch);
-  const int stage = at_[Dim::pp];
+  Gradient& gradient = gradients_[action.chunk];
   slot.sent.wait();
-  grad_sent_.wait();
-  if (!stage_.last()) {
-    exchange(groups_.pp_backward, comm::receive_from(stage + 1, grad_)).wait();
+  gradient.sent.wait();
+  if (!stage.last()) {
+    exchange(groups_.pp_backward, comm::receive_from(next(), gradient.value)).wait();
   }
-  stage_.backward(step, grad_, loss_, slot.saved);
-  if (!stage_.first()) {
-    grad_sent_ = exchange(groups_.pp_backward, comm::send_to(stage - 1, grad_));
+  stage.backward(step, gradient.value, loss_, slot.saved);
+  if (!stage.first()) {
+    gradient.sent = exchange(groups_.pp_backward, comm::send_to(previous(), gradient.value));
   }
-  slot.micro_batch = -1;
+  slot.micro_batch = none;
 }
 
-Pipeline::Slot& Pipeline::slot_of(int micro_batch) {
+Pipeline::Slot& Pipeline::free_slot() {
   for (Slot& slot : slots_) {
-    if (slot.micro_batch == micro_batch) return slot;
+    if (slot.micro_batch == none) return slot;
   }
   contract_broken("the schedule keeps to its slots", std::source_location::current());
 }
 
+Pipeline::Slot& Pipeline::slot_of(const Action& action) {
+  for (Slot& slot : slots_) {
+    if (slot.chunk == action.chunk && slot.micro_batch == action.micro_batch) return slot;
+  }
+  contract_broken("what goes backward went forward", std::source_location::current());
+}
+
 Step Pipeline::step_in(Slot& slot, const Batch& batch) {
   const auto number = static_cast<std::size_t>(&slot - slots_.data());
-  return {ops_, groups_, batch, saved_[number], scratch_};
+  return {ops_, groups_, batch, arenas_.saved[number], arenas_.scratch, arenas_.rebuilt};
 }
 
 comm::Work Pipeline::exchange(comm::Communicator& stages, comm::Message message) {

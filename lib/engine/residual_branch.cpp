@@ -6,22 +6,31 @@ ResidualBranch::ResidualBranch(const Job& job, const TensorParallel& tp, Weight 
                                std::uint32_t site)
     : tp_(tp),
       norm_(norm),
+      norm_again_(job.recompute == Recompute::selective),
       epsilon_(job.model.rms_norm_eps),
       rate_(job.model.hidden_dropout),
       key_(random_key(job.seed, "dropout/hidden")),
       site_(site) {}
 
-void ResidualBranch::save(Step& step, Tensor x, Saved& saved) const {
+Tensor ResidualBranch::enter(Step& step, Tensor x, Saved& saved) const {
   saved.x = x;
-  saved.normed = step.saved.like(x);
   saved.rstd = step.saved.make(kernels::accumulator(x.dtype), x.rows, 1);
+  const Tensor normed = norm_again_ ? step.scratch.like(x) : step.saved.like(x);
+  if (!norm_again_) saved.normed = normed;
+  normalize(step, saved, normed);
+  return tp_.gather(step, normed);
 }
 
-Tensor ResidualBranch::enter(Step& step, Tensor x, Saved& saved) const {
-  save(step, x, saved);
+Tensor ResidualBranch::input(Step& step, const Saved& saved) const {
+  if (!norm_again_) return tp_.gather(step, saved.normed);
+  const Tensor normed = step.scratch.like(saved.x);
+  normalize(step, saved, normed);
+  return tp_.gather(step, normed);
+}
+
+void ResidualBranch::normalize(Step& step, const Saved& saved, Tensor normed) const {
   step.ops(kernels::RmsNorm{
-      .x = x, .weight = norm_.value, .y = saved.normed, .rstd = saved.rstd, .epsilon = epsilon_});
-  return tp_.gather(step, saved.normed);
+      .x = saved.x, .weight = norm_.value, .y = normed, .rstd = saved.rstd, .epsilon = epsilon_});
 }
 
 Tensor ResidualBranch::enter_backward(Step& step, Tensor grad) const {

@@ -8,7 +8,7 @@ namespace cpplan::engine {
 class ResidualBranch {
  public:
   struct Saved {
-    Tensor x, normed;  // [local rows, h]
+    Tensor x, normed;  // [local rows, h]; normed is empty where it is computed again
     Tensor rstd;       // [local rows, 1]
   };
 
@@ -29,7 +29,7 @@ class ResidualBranch {
   /// dL/df, gathered over TP, of dL/dy.
   Tensor enter_backward(Step&, Tensor grad) const;
   /// The input of the split region again.
-  Tensor input(Step& step, const Saved& saved) const { return tp_.gather(step, saved.normed); }
+  Tensor input(Step&, const Saved&) const;
   /// Adds the branch's part to grad, where f(partial) writes this rank's part of the gradient of
   /// the split region's input.
   template <class F>
@@ -41,16 +41,15 @@ class ResidualBranch {
     norm_backward(step, saved, dnormed, grad);
   }
 
-  /// Makes room for what backward needs.
-  void save(Step&, Tensor x, Saved&) const;
-
  private:
+  void normalize(Step&, const Saved&, Tensor normed) const;
   void add(Step&, Tensor x, Tensor branch, Tensor y) const;
   void norm_backward(Step&, const Saved&, Tensor dnormed, Tensor grad) const;
   kernels::Dropout dropout(const Step&) const;
 
   TensorParallel tp_;
   Weight norm_;
+  bool norm_again_;
   double epsilon_, rate_;
   std::uint64_t key_;
   std::uint32_t site_;

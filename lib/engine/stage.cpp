@@ -4,18 +4,20 @@
 
 namespace cpplan::engine {
 
-Stage::Stage(const Job& job, int stage, ParameterStore& store) : tp_(job.dims) {
+Stage::Stage(const Job& job, int number, ParameterStore& store) : tp_(job.dims) {
   const auto& layers = job.stage_layers;
-  const bool is_first = stage == 0, is_last = stage + 1 == job.dims.pp;
+  const bool is_first = number == 0, is_last = number + 1 == std::ssize(layers);
   const bool tied = job.model.tie_word_embeddings;
-  expect(std::ssize(layers) == job.dims.pp, "a layer count for each stage");
-  expect(!tied || job.dims.pp == 1, "tied embeddings share a stage");
+  expect(std::ssize(layers) == job.dims.pp * job.virtual_stages,
+         "a layer count for each virtual stage");
+  expect(!tied || layers.size() == 1, "tied embeddings share a stage");
 
   Weight table;
   if (is_first) embedding_.emplace(tp_, table = store.add(embedding_tensor(job.model)));
-  const int before = std::accumulate(layers.begin(), layers.begin() + stage, 0);
-  blocks_.reserve(static_cast<std::size_t>(layers[stage]));
-  for (int i = 0; i < layers[stage]; ++i) blocks_.emplace_back(job, tp_, before + i, store);
+  const int before = std::accumulate(layers.begin(), layers.begin() + number, 0);
+  for (int i = 0; i < layers[number]; ++i) {
+    blocks_.emplace_back(job.recompute, TransformerBlock(job, tp_, before + i, store));
+  }
   if (is_last) {
     const Weight norm = store.add(final_norm_tensor(job.model));
     head_.emplace(job, tp_, norm, tied ? table : store.add(output_tensor(job.model)));

@@ -1,11 +1,12 @@
 #pragma once
-// The layers of one pipeline stage, between what comes from the stage before and what goes to the
-// next one.
+// The layers of one virtual stage of the pipeline, between what comes from the one before and what
+// goes to the next one.
 #include <optional>
 #include <vector>
 
 #include "engine/embedding_layer.hpp"
 #include "engine/loss_head.hpp"
+#include "engine/recomputable.hpp"
 #include "engine/transformer_block.hpp"
 
 namespace cpplan::engine {
@@ -14,10 +15,11 @@ class Stage {
  public:
   struct Saved {
     Tensor input, output;  // [local rows, h]
-    std::vector<TransformerBlock::Saved> blocks;
+    std::vector<Recomputable<TransformerBlock>::Saved> blocks;
   };
 
-  Stage(const Job&, int stage, ParameterStore&);
+  /// `number`: of the virtual stages, in the order of the layers.
+  Stage(const Job&, int number, ParameterStore&);
 
   bool first() const { return embedding_.has_value(); }
   bool last() const { return head_.has_value(); }
@@ -34,7 +36,7 @@ class Stage {
  private:
   TensorParallel tp_;
   std::optional<EmbeddingLayer> embedding_;
-  std::vector<TransformerBlock> blocks_;
+  std::vector<Recomputable<TransformerBlock>> blocks_;
   std::optional<LossHead> head_;
 };
 

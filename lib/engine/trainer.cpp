@@ -18,6 +18,14 @@ std::vector<kernels::Arena> allocate(kernels::Ops& ops, const std::vector<Bytes>
   return arenas;
 }
 
+std::vector<Stage> make_chunks(const Job& job, int stage, ParameterStore& store) {
+  std::vector<Stage> chunks;
+  for (int v = 0; v < job.virtual_stages; ++v) {
+    chunks.emplace_back(job, v * job.dims.pp + stage, store);
+  }
+  return chunks;
+}
+
 /// What multiplies the gradient of the loss sum: the mean over tokens, clipped as
 /// torch.nn.utils.clip_grad_norm_ does.
 double gradient_scale(double grad_norm, double tokens, double max_grad_norm) {
@@ -29,7 +37,7 @@ double gradient_scale(double grad_norm, double tokens, double max_grad_norm) {
 }  // namespace
 
 Bytes MemoryPlan::total() const {
-  Bytes sum = parameters + gradients + optimizer + scratch + inputs + control;
+  Bytes sum = parameters + gradients + optimizer + scratch + rebuilt + inputs + control;
   for (const Bytes bytes : saved) sum += bytes;
   return sum;
 }
@@ -46,10 +54,10 @@ struct Trainer::State {
   kernels::Ops& ops;
   const Groups& groups;
   const Job job;
-  kernels::Arena parameters, gradients, optimizer, scratch, inputs, control_arena;
+  kernels::Arena parameters, gradients, optimizer, scratch, rebuilt, inputs, control_arena;
   std::vector<kernels::Arena> saved;
   ParameterStore store;
-  Stage stage;
+  std::vector<Stage> chunks;
   Control control;
   Pipeline pipeline;
   std::vector<double> squared_norms;
@@ -64,13 +72,14 @@ Trainer::State::State(kernels::Ops& ops_, const Groups& groups_, const Job& job_
       gradients(allocate(ops, memory.gradients)),
       optimizer(allocate(ops, memory.optimizer)),
       scratch(allocate(ops, memory.scratch)),
+      rebuilt(allocate(ops, memory.rebuilt)),
       inputs(allocate(ops, memory.inputs)),
       control_arena(allocate(ops, memory.control)),
       saved(allocate(ops, memory.saved)),
       store(ops, job, at[layout::Dim::tp], {parameters, gradients, optimizer}),
-      stage(job, at[layout::Dim::pp], store),
+      chunks(make_chunks(job, at[layout::Dim::pp], store)),
       control(ops, groups, job, at, control_arena),
-      pipeline(ops, groups, job, at, stage, saved, scratch, inputs, control.loss()) {}
+      pipeline(ops, groups, job, at, chunks, {saved, scratch, rebuilt, inputs}, control.loss()) {}
 
 void Trainer::State::clear_gradients() {
   for (const Parameter& p : store.all()) ops(kernels::Fill{p.grad, 0.0});
@@ -147,13 +156,13 @@ std::span<const double> Trainer::squared_norms() const {
 
 MemoryPlan Trainer::peak() const {
   const State& s = *state_;
-  MemoryPlan peak{s.parameters.peak(),
-                  s.gradients.peak(),
-                  s.optimizer.peak(),
-                  s.scratch.peak(),
-                  s.inputs.peak(),
-                  s.control_arena.peak(),
-                  {}};
+  MemoryPlan peak{.parameters = s.parameters.peak(),
+                  .gradients = s.gradients.peak(),
+                  .optimizer = s.optimizer.peak(),
+                  .scratch = s.scratch.peak(),
+                  .inputs = s.inputs.peak(),
+                  .control = s.control_arena.peak(),
+                  .rebuilt = s.rebuilt.peak()};
   for (const auto& arena : s.saved) peak.saved.push_back(arena.peak());
   return peak;
 }

@@ -19,6 +19,7 @@ struct StepResult {
 /// Bytes of each arena of a rank.
 struct MemoryPlan {
   Bytes parameters, gradients, optimizer, scratch, inputs, control;
+  Bytes rebuilt;             // what a layer that is computed again saves
   std::vector<Bytes> saved;  // one for each micro-batch in flight
   Bytes total() const;
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;

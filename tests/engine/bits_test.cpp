@@ -2,6 +2,8 @@
 // pipeline degree.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "engine/layouts.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 
@@ -42,6 +44,44 @@ TEST_CASE("bits: thirty steps do not depend on the pipeline degree") {
       CHECK(outcome.grad_norms == one.grad_norms);
       CHECK(outcome.final_weights == one.final_weights);
     }
+  }
+}
+
+TEST_CASE("bits: computing layers again changes nothing") {
+  for (const layout::ParallelDims& dims :
+       {layout::ParallelDims{1, 1, 1, 1}, {2, 2, 1, 1, true}, {2, 1, 2, 1, false}}) {
+    Experiment kept = fp32();
+    kept.dims = dims, kept.steps = std::min(full_run, 5);
+    const Outcome expected = train(kept, cpu);
+    for (const engine::Recompute recompute :
+         {engine::Recompute::selective, engine::Recompute::full}) {
+      Experiment again = kept;
+      again.recompute = recompute;
+      CAPTURE(name_of(again));
+      const Outcome outcome = train(again, cpu);
+      REQUIRE(outcome.failure == "");
+      CHECK(outcome.losses == expected.losses);
+      CHECK(outcome.final_weights == expected.final_weights);
+      CHECK(outcome.broken_promises == std::vector<std::string>{});
+    }
+  }
+}
+
+TEST_CASE("bits: chunks of an interleaved pipeline change nothing") {
+  for (const layout::ParallelDims& dims :
+       {layout::ParallelDims{1, 1, 2, 1}, {2, 1, 2, 1, true}, {1, 2, 2, 2}}) {
+    Experiment flat = fp32();
+    flat.dims = dims;
+    const Outcome expected = train(flat, cpu);
+    Experiment chunked = flat;
+    chunked.virtual_stages = 2;
+    CAPTURE(name_of(chunked));
+    const Outcome outcome = train(chunked, cpu);
+    REQUIRE(outcome.failure == "");
+    CHECK(outcome.losses == expected.losses);
+    CHECK(outcome.grad_norms == expected.grad_norms);
+    CHECK(outcome.final_weights == expected.final_weights);
+    CHECK(outcome.broken_promises == std::vector<std::string>{});
   }
 }
 

@@ -34,6 +34,8 @@ struct Experiment {
   layout::Order order = layout::megatron_order;
   engine::ContextParallelSettings context_parallel;
   Index attention_window = 0;
+  engine::Recompute recompute = engine::Recompute::none;
+  int virtual_stages = 1;
 };
 
 /// Tensors whole, under their global names, in double.

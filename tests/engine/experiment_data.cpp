@@ -93,7 +93,10 @@ engine::Job job_of(const Experiment& e) {
   job.order = e.order;
   job.context_parallel = e.context_parallel;
   job.attention_window = e.attention_window;
-  job.stage_layers.assign(static_cast<std::size_t>(e.dims.pp), 4 / e.dims.pp);
+  const int virtual_stages = e.dims.pp * e.virtual_stages;
+  job.virtual_stages = e.virtual_stages;
+  job.stage_layers.assign(static_cast<std::size_t>(virtual_stages), 4 / virtual_stages);
+  job.recompute = e.recompute;
   job.dtype = e.dtype;
   job.seed = seed;
   job.micro_batch_size = e.micro_batch_size;

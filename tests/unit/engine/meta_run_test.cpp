@@ -101,6 +101,28 @@ TEST_CASE("meta run: SP divides what a layer saves by TP") {
   CHECK(saved(job_of({2, 1, 1, 1, true}, 1)) == shared);
 }
 
+TEST_CASE("meta run: full recomputation saves the input of each layer and computes a third more") {
+  const Job kept = job_of({1, 1, 1, 1}, 1);
+  Job again = kept;
+  again.recompute = Recompute::full;
+  const auto plan = meta_run(again, {});
+  CHECK(plan.memory.saved.at(0).count == b * rows * (layers + 1) * h);
+  const Index layer_weights = 2 * (heads + kv_heads) * d * h + 3 * f * h;
+  const Index pairs = rows * (rows + 1) / 2;
+  const Index forward = layers * (2 * layer_weights * rows + 4 * pairs * heads * d);
+  const Index more = plan.flops.count - meta_run(kept, {}).flops.count;
+  CHECK(more > forward);  // norms, softmax and SwiGLU come on top
+  CHECK(more < forward * 115 / 100);
+}
+
+TEST_CASE("meta run: selective recomputation saves neither norms nor the product of SwiGLU") {
+  const auto saved = [](const Job& job) { return meta_run(job, {}).memory.saved.at(0).count; };
+  const Job kept = job_of({1, 1, 1, 1}, 1);
+  Job again = kept;
+  again.recompute = Recompute::selective;
+  CHECK(saved(kept) - saved(again) == b * rows * layers * (2 * h + f));
+}
+
 TEST_CASE("meta run: CP divides what is saved along the sequence") {
   const auto saved = [](const Job& job) { return meta_run(job, {}).memory.saved.at(0).count; };
   Job one = job_of({1, 1, 1, 1}, 1), two = job_of({1, 2, 1, 1}, 1);
