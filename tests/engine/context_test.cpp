@@ -60,7 +60,7 @@ TEST_CASE("context parallelism: all-to-all over every split with KV heads shared
 TEST_CASE("context parallelism: all-to-all among neighbours and a ring of their groups") {
   const Outcome one = train(short_run(), kernels::make_reference_ops);
   for (const Split split : {Split::head_tail, Split::contiguous}) {
-    for (const auto [cp, inner] : {std::pair{4, 2}, {6, 2}, {8, 4}, {4, 4}, {4, 1}}) {
+    for (const auto& [cp, inner] : {std::pair{4, 2}, {6, 2}, {8, 4}, {4, 4}, {4, 1}}) {
       engine::ContextParallelSettings settings{split, {CpCommType::a2a_p2p}, inner};
       check_against(one, with(short_run(), {1, cp, 1, 1}, settings));
     }
