@@ -18,8 +18,10 @@ struct PlanInputs {
   std::optional<Index> world_size, nodes, gpus_per_node;
   std::optional<Index> rows;        // as loaded: the validation split is still to be taken off
   std::optional<Index> train_rows;  // what the trainer sees
+  std::optional<Index> total_tokens, eval_tokens;  // of the training and the evaluation set
   std::optional<Index> global_batch;
   std::optional<layout::Order> order;
+  std::vector<Index> documents;  // tokens of each, of one packed sequence
   bool shrink = false;  // plan for a tiny model and short sequences of the same divisibility
 };
 
