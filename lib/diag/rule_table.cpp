@@ -52,6 +52,8 @@ constexpr std::array table = {
     Rule{"CP121", "batch-size-meaning", warning, "batch_size is given through micro_batch_size and gradient_accumulation_steps"},
     Rule{"CP122", "quoted-degree", error, "a parallel degree that the framework compares early is not quoted"},
     Rule{"CP123", "boolean-as-number", warning, "a number is written as a number"},
+    Rule{"CP124", "misplaced-key", error, "a key stands in the section where the framework looks for it"},
+    Rule{"CP125", "flag-spelling", error, "a flag is written with two dashes in front and dashes between its words"},
     Rule{"CP130", "override-syntax", error, "an override is key=value, and its value is YAML"},
     Rule{"CP201", "unknown-model", note, "the dimensions of the model are known by its name or from the config"},
     Rule{"CP202", "heads-divide-hidden", error, "hidden_size is a multiple of the attention heads unless head_dim is given"},
@@ -90,10 +92,19 @@ constexpr std::array table = {
     Rule{"CP503", "world-size-not-exported", warning, "WORLD_SIZE is set, since frameworks read nothing else"},
     Rule{"CP504", "world-flags-contradict", error, "the flags agree on the number of ranks"},
     Rule{"CP505", "one-task-per-node", warning, "the tasks that SLURM starts are the ranks, or launchers of a known number of ranks"},
+    Rule{"CP506", "launcher-contradicts", error, "WORLD_SIZE and ranks agree with the launcher's own count"},
     Rule{"CP510", "srun-without-pmi", error, "the tasks of a SLURM step find each other through PMI"},
     Rule{"CP511", "rank-failed", error, "every rank of a run reaches its end"},
     Rule{"CP512", "engine-cannot-run", error, "the engine can train what the config asks for"},
     Rule{"CP513", "trained-otherwise", warning, "the engine trains the model as the config has it"},
+    Rule{"CP520", "launch-command-syntax", error, "the launch command is a line for a shell that starts mpirun, srun, torchrun or accelerate"},
+    Rule{"CP521", "launch-flag", warning, "the launcher knows the flags it is given"},
+    Rule{"CP522", "launch-slots", error, "the hosts of a launch command have a slot for each rank"},
+    Rule{"CP523", "launch-as-root", error, "Open MPI is told that root may start ranks"},
+    Rule{"CP524", "launch-rank-count", error, "a launch command starts as many ranks as the plan has"},
+    Rule{"CP525", "launch-rendezvous", error, "launchers on several nodes are told where they meet"},
+    Rule{"CP526", "launch-nested", error, "a launcher below srun starts once a node"},
+    Rule{"CP527", "launch-mpi-plugin", warning, "srun starts MPI ranks through PMIx"},
 };
 // clang-format on
 
