@@ -62,6 +62,16 @@ class KeyChecker {
     check_nested(root);
   }
 
+  /// Our own keys beside those of another dialect.
+  void check_own(const Node& root) {
+    if (const Member* degree = root.find("data_parallel_size"))
+      check_value(*find_key(own_top_level_keys(), degree->key), degree->key, *degree, findings_);
+    if (const Member* cpplan = root.find("cpplan")) {
+      check_value(*find_key(own_top_level_keys(), "cpplan"), "cpplan", *cpplan, findings_);
+      check_cpplan(*cpplan->value.node);
+    }
+  }
+
  private:
   static const KeyInfo* find_top_level(std::string_view key) {
     const KeyInfo* own = find_key(own_top_level_keys(), key);
@@ -199,6 +209,10 @@ class KeyChecker {
 
 void check_axolotl_keys(const Document& document, Diagnostics& findings) {
   KeyChecker(findings).check_top_level(*document.root.node);
+}
+
+void check_own_keys(const Node& root, Diagnostics& findings) {
+  KeyChecker(findings).check_own(root);
 }
 
 }  // namespace cpplan::config

@@ -1137,6 +1137,12 @@ std::string attribute_name(std::string_view flag) {
   return name;
 }
 
+std::string flag_of(std::string_view attribute) {
+  std::string flag(attribute);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return "--" + flag;
+}
+
 const RefusedFlag* find_refused_flag(std::string_view name) {
   return find_in(refused, name);
 }

@@ -27,6 +27,9 @@ const MegatronKey* find_megatron_key(std::string_view name);
 /// "--seq-length" and "seq-length" as "seq_length".
 std::string attribute_name(std::string_view flag);
 
+/// "seq_length" as "--seq-length".
+std::string flag_of(std::string_view attribute);
+
 /// Flags that Megatron still parses only to refuse them.
 struct RefusedFlag {
   std::string_view name, present;

@@ -192,6 +192,8 @@ struct MegatronSettings {
   Setting<bool> distribute_saved_activations, cpu_offloading, optimizer_cpu_offload;
   Setting<bool> gradient_accumulation_fusion, calculate_per_token_loss, overlap_moe_a2a;
 
+  Setting<std::string> cuda_device_max_connections;  // of ENV_VARS beside MODEL_ARGS
+
   // Data.
   Setting<std::string> dataloader_type, reset_position_ids, tokenizer_type;
   Setting<bool> mock_data, sft, rl_use_sequence_packing;
