@@ -24,10 +24,7 @@ struct PlanInputs {
   std::optional<Index> rows;        // as loaded: the validation split is still to be taken off
   std::optional<Index> train_rows;  // what the trainer sees
   std::optional<Index> total_tokens, eval_tokens;  // of the training and the evaluation set
-  std::optional<Index> total_tokens;  // --total-tokens: of the rows that the trainer sees
-  std::optional<Index> eval_tokens;   // --eval-tokens: of the rows of the validation split
   std::shared_ptr<const data::RowLengths> lengths;  // --lengths: as loaded, before any filter
-  std::vector<Index> documents;  // --documents: lengths within one packed sequence, for the layout
   std::optional<Version> as;     // --as: plan/as_version.hpp parses its names
   std::optional<Index> global_batch;
   std::optional<layout::Order> order;
