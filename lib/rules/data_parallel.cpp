@@ -27,7 +27,7 @@ std::optional<Index> data_parallel_ranks(const Plan& plan) {
 }
 
 /// True where expert parallelism divides what is left.
-bool check_experts(const Plan& plan, Index dp, Diagnostics& findings) {
+bool check_expert_ranks(const Plan& plan, Index dp, Diagnostics& findings) {
   const auto& ep = plan.config.parallel.expert_parallel_size;
   if (!is_set(ep) || dp % *ep == 0) return true;
   diag::Details details;
@@ -148,9 +148,10 @@ void check_plain_replicas(const Plan& plan, Diagnostics& findings) {
 }  // namespace
 
 void check_data_parallel(const Plan& plan, Diagnostics& findings) {
+  if (is_megatron(plan)) return;  // EP sits inside DP there, and nothing is filled in
   check_fsdp(plan, findings);
   const auto dp = data_parallel_ranks(plan);
-  if (!dp || !check_experts(plan, *dp, findings)) return;
+  if (!dp || !check_expert_ranks(plan, *dp, findings)) return;
   const Index rest = *dp / plan.layout.ep;
   if (!check_given_product(plan, rest, findings)) return;
   check_left_over(plan, rest, findings);
