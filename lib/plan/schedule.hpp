@@ -1,0 +1,12 @@
+#pragma once
+// Warm-up and learning rate of the counted steps.
+#include "plan/plan.hpp"
+
+namespace cpplan::plan {
+
+/// Fills warmup_steps, the settings of the schedule and the learning rate at four points: first
+/// step, end of the warm-up, half way, last step. The warm-up follows what the framework counts,
+/// the decay what its trainer runs.
+void schedule_learning_rate(const config::TrainingConfig&, Steps&);
+
+}  // namespace cpplan::plan
