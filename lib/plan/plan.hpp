@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/environment.hpp"
 #include "config/training_config.hpp"
 #include "data/lengths.hpp"
 #include "diag/diagnostic.hpp"
@@ -21,11 +22,12 @@ enum class Version { axolotl_0_14, axolotl_3444, axolotl_0_15, megatron };
 /// What the command line or the environment adds to the file.
 struct PlanInputs {
   std::optional<Index> world_size, nodes, gpus_per_node;
+  std::optional<Index> launched;    // ranks that --launch-command starts
   std::optional<Index> rows;        // as loaded: the validation split is still to be taken off
   std::optional<Index> train_rows;  // what the trainer sees
-  std::optional<Index> total_tokens, eval_tokens;  // of the training and the evaluation set
+  std::optional<Index> total_tokens, eval_tokens;   // of the training and the evaluation set
   std::shared_ptr<const data::RowLengths> lengths;  // --lengths: as loaded, before any filter
-  std::optional<Version> as;     // --as: plan/as_version.hpp parses its names
+  std::optional<Version> as;                        // --as: plan/as_version.hpp parses its names
   std::optional<Index> global_batch;
   std::optional<layout::Order> order;
   std::vector<Index> documents;  // tokens of each, of one packed sequence
@@ -162,6 +164,7 @@ struct LayoutPlan {
   std::vector<int> stage_layers;  // empty where the model is not known
   std::vector<DimensionRow> dimensions;
   Index weight_shards = 1, weight_replicas = 1;
+  std::optional<double> bubble_fraction;  // of a pipeline: (p-1) / (v M + p-1)
 };
 
 /// Bytes of one rank of our engine by what they hold, from the meta run.
@@ -170,22 +173,62 @@ struct EngineMemory {
   int heaviest_rank = 0;
 };
 
+enum class MemoryKind : std::uint8_t { parameters, gradients, optimizer, activations, transient };
+
+/// One addend of the framework's memory. `formula` has the numbers put in: "2 * 3,093,299,200".
+struct MemoryTerm {
+  MemoryKind kind = MemoryKind::parameters;
+  std::string name, formula;
+  Bytes bytes;
+};
+
+enum class Fit : std::uint8_t { unknown, fits, exceeds };
+
+/// What the framework that the config belongs to takes on a rank, by closed formula: of the
+/// heaviest pipeline stage, at the moment of the step when it takes most. All other memory of the
+/// GPU, that of CUDA's context and of NCCL's buffers, is not in it.
+struct FrameworkMemory {
+  std::string framework;  // "axolotl", "megatron"
+  std::string sharding;   // "FSDP over 8 ranks", "distributed optimizer over 4 ranks"
+  std::string peak;       // "loss" or "backward of a layer": what `transient` is of
+  std::vector<std::string> assumptions;  // what the config leaves open and the formulas decide
+  std::vector<MemoryTerm> terms;         // largest first; none of 0 bytes; their sum is the total
+  Bytes parameters, gradients, optimizer, activations, transient, total;  // sums by kind
+  Index trainable_parameters = 0;                                         // of the whole model
+  int heaviest_stage = 0, heaviest_rank = 0;
+  std::string gpu;                 // of cpplan.cluster.gpu, as the table calls it; empty: not known
+  std::optional<Bytes> gpu_bytes;  // that it leaves to a program
+  Fit fit = Fit::unknown;
+};
+
 struct TrafficRow {
   std::string group, collective;
   Bytes bytes;  // sent by the rank in one step
   Index messages = 0;
 };
 
+/// What Megatron's dialect has beside the rest.
+struct MegatronPlan {
+  Index global_batch_size = 0;  // as it counts samples; 0: beyond 64 bits
+  std::optional<Index> padded_vocab_size, virtual_stages;
+};
+
 struct Plan {
   config::TrainingConfig config;
+  cluster::Environment environment;
   World world;
   Batch batch;
   std::optional<GlobalBatch> global_batch;
   Steps steps;
   std::optional<AsVersion> as_version;
+  std::optional<MegatronPlan> megatron;
   LayoutPlan layout;
   SequenceLayout framework_layout, engine_layout;
   std::optional<model::ModelSpec> model;
+  std::optional<FrameworkMemory> framework_memory;  // none where the model is not known
+  // One fp32 copy of a micro-batch's logits on a rank; none without a vocab_size, or where a fused
+  // loss never makes them.
+  std::optional<Bytes> logits_fp32_bytes_per_rank;
   std::optional<EngineMemory> engine_memory;
   std::vector<TrafficRow> engine_traffic;  // of rank 0
   diag::Diagnostics diagnostics;           // of planning; rules/ adds its own
