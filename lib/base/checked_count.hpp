@@ -29,19 +29,20 @@ class CheckedCount {
   }
   constexpr CheckedCount& operator+=(CheckedCount b) { return *this = *this + b; }
 
-  /// a / n, rounded up; n at least 1, a not negative.
-  friend constexpr CheckedCount divided_up(CheckedCount a, Index n) {
-    if (!a.value_) return a;
-    return *a.value_ / n + (*a.value_ % n != 0 ? 1 : 0);
-  }
-  /// The larger one; nothing where either is nothing.
-  friend constexpr CheckedCount larger(CheckedCount a, CheckedCount b) {
-    if (!a.value_ || !b.value_) return std::optional<Index>();
-    return *a.value_ < *b.value_ ? b : a;
-  }
-
  private:
   std::optional<Index> value_;
 };
+
+/// a / n, rounded up; n at least 1, a not negative.
+constexpr CheckedCount divided_up(CheckedCount a, Index n) {
+  if (!a.value()) return a;
+  return *a.value() / n + (*a.value() % n != 0 ? 1 : 0);
+}
+
+/// The larger one; nothing where either is nothing.
+constexpr CheckedCount larger(CheckedCount a, CheckedCount b) {
+  if (!a.value() || !b.value()) return std::optional<Index>();
+  return *a.value() < *b.value() ? b : a;
+}
 
 }  // namespace cpplan

@@ -10,6 +10,7 @@
 #include "plan/dimensions.hpp"
 #include "plan/megatron_batch.hpp"
 #include "plan/megatron_stages.hpp"
+#include "plan/memory.hpp"
 #include "plan/sequence.hpp"
 #include "plan/stages.hpp"
 #include "plan/steps.hpp"
@@ -123,6 +124,7 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
   plan.framework_layout = framework_layout(config, plan.batch, plan.layout.dims);
   plan.engine_layout = engine_layout(plan.batch, plan.layout.dims);
   plan.layout.dimensions = dimension_table(plan);
+  estimate_framework_memory(plan);
   return plan;
 }
 
