@@ -11,17 +11,6 @@
 namespace cpplan::plan {
 namespace {
 
-std::vector<LearningRatePoint> four_points(const LearningRate& rate, Index last) {
-  const Index warm = std::min(rate.warmup_steps + 1, last);
-  std::vector<LearningRatePoint> points;
-  for (const auto& [at, step] : {std::pair<const char*, Index>{"first step", 1},
-                                 {"end of warm-up", warm},
-                                 {"half way", std::max<Index>(1, last / 2)},
-                                 {"last step", last}})
-    points.push_back({at, step, rate.at(step)});
-  return points;
-}
-
 /// Where the framework counts nothing, the trainer takes ceil(ratio * its own steps); a count below
 /// 1 gives no warm-up.
 Index warmup_of(const config::OptimizerSettings& o, const Steps& steps, StepPath path) {
@@ -56,9 +45,21 @@ void schedule_learning_rate(const config::TrainingConfig& config, Steps& steps) 
   explain_warmup(o, steps);
   const auto schedule = parse_schedule(steps.lr_scheduler);
   if (!schedule || !o.learning_rate.given()) return;
-  const Index last = *steps.trainer_max_steps;
-  steps.learning_rates = four_points(
-      {steps.learning_rate, *schedule, *steps.warmup_steps, last, steps.min_lr_ratio}, last);
+  const LearningRate rate{steps.learning_rate, *schedule, *steps.warmup_steps,
+                          *steps.trainer_max_steps, steps.min_lr_ratio};
+  steps.learning_rates = four_points([&](Index step) { return rate.at(step); }, *steps.warmup_steps,
+                                     *steps.trainer_max_steps);
+}
+
+std::vector<LearningRatePoint> four_points(const std::function<double(Index)>& rate_at,
+                                           Index warmup_steps, Index last) {
+  std::vector<LearningRatePoint> points;
+  for (const auto& [at, step] : {std::pair<const char*, Index>{"first step", 1},
+                                 {"end of warm-up", std::min(warmup_steps + 1, last)},
+                                 {"half way", std::max<Index>(1, last / 2)},
+                                 {"last step", last}})
+    points.push_back({at, step, rate_at(step)});
+  return points;
 }
 
 }  // namespace cpplan::plan

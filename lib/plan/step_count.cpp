@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/checked.hpp"
+#include "plan/megatron_steps.hpp"
 #include "plan/packing.hpp"
 
 namespace cpplan::plan {
@@ -185,6 +186,7 @@ bool packs(const config::TrainingConfig& config) {
 }  // namespace
 
 StepPath step_path(const config::TrainingConfig& config) {
+  if (config.dialect == config::Dialect::megatron) return StepPath::megatron;
   if (config.batch.streaming.value_or(false) || config.features.pretraining_dataset.value_or(false))
     return StepPath::streaming;
   const std::string rl = config.features.rl.value_or("");
@@ -214,6 +216,8 @@ void count_by_path(const config::TrainingConfig& config, const PlanInputs& input
       return count_measured(config, batch, steps);
     case StepPath::unbounded:
       return count_on_policy(config, batch, steps);
+    case StepPath::megatron:
+      return count_megatron_steps(config, batch, steps);
     case StepPath::streaming:
       steps.path = "streaming";
       steps.formula = "max_steps: a stream has no length";

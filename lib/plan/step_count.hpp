@@ -6,7 +6,7 @@
 
 namespace cpplan::plan {
 
-enum class StepPath { plain, estimate, measured, streaming, unbounded };
+enum class StepPath { plain, estimate, measured, streaming, unbounded, megatron };
 
 /// unbounded: reinforcement training on-policy (grpo, ebft), for which the framework counts
 /// nothing.

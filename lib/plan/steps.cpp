@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "plan/batch.hpp"
+#include "plan/megatron_steps.hpp"
 #include "plan/points.hpp"
 #include "plan/rows.hpp"
 #include "plan/schedule.hpp"
@@ -44,7 +45,7 @@ void limit(Index most, const config::TrainingConfig& config, Steps& steps) {
 void apply_max_steps(const config::TrainingConfig& config, Steps& steps) {
   steps.trainer_max_steps = steps.total_num_steps;
   const auto most = effective_max_steps(config.batch);
-  if (!most) return;
+  if (!most || step_path(config) == StepPath::megatron) return;
   steps.trainer_max_steps = most;
   if (steps.total_num_steps) return limit(*most, config, steps);
   if (steps.packing && steps.packing->batches < 1) return;  // nothing to train on, ever
@@ -82,7 +83,10 @@ Steps count_steps(const config::TrainingConfig& config, const PlanInputs& inputs
   apply_max_steps(config, steps);
   steps.formulas.push_back({"total_num_steps", steps.formula});
   count_epochs(batch, steps);
-  schedule_learning_rate(config, steps);
+  if (step_path(config) == StepPath::megatron)
+    schedule_megatron(config, batch, steps);
+  else
+    schedule_learning_rate(config, steps);
   place_points(config, steps);
   return steps;
 }
