@@ -42,6 +42,8 @@ Json config_json(const plan::Plan& plan) {
                       {"dialect", dialect_json(plan.config.dialect)},
                       {"base_model", or_null(plan.config.model.base_model.value)},
                       {"model", plan.model ? model_json(*plan.model) : Json()},
+                      {"padded_vocab_size",
+                       or_null(plan.megatron ? plan.megatron->padded_vocab_size : std::nullopt)},
                       {"tensor_parallel_size", dims.tp},
                       {"context_parallel_size", dims.cp},
                       {"pipeline_parallel_size", dims.pp},
@@ -78,6 +80,8 @@ Json batch_json(const plan::Plan& plan) {
   Json json = Json::Object{{"effective_world_size", batch.effective_world_size},
                            {"batch_size", or_null(counted(batch.batch_size))},
                            {"tokens_per_step", or_null(counted(batch.tokens_per_step))}};
+  json["num_micro_batches"] = batch.gradient_accumulation_steps;
+  if (plan.megatron) json["global_batch_size"] = or_null(counted(plan.megatron->global_batch_size));
   if (plan.global_batch) json["global_batch"] = global_batch_json(*plan.global_batch);
   return json;
 }
@@ -121,6 +125,7 @@ Json layout_json(const plan::LayoutPlan& layout) {
                    {"weight_shards", layout.weight_shards},
                    {"weight_replicas", layout.weight_replicas},
                    {"layers_per_stage", layout.stage_layers.empty() ? Json() : layout.stage_layers},
+                   {"bubble_fraction", or_null(layout.bubble_fraction)},
                    {"dimensions", dimensions_json(layout.dimensions)}};
   for (auto& [name, groups] : groups_json(layout)) json[name] = std::move(groups);
   return json;
