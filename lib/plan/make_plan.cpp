@@ -5,9 +5,11 @@
 #include "base/checked.hpp"
 #include "model/resolve.hpp"
 #include "model/shrink.hpp"
+#include "plan/as_version.hpp"
 #include "plan/batch.hpp"
 #include "plan/degrees.hpp"
 #include "plan/dimensions.hpp"
+#include "plan/documents.hpp"
 #include "plan/megatron_batch.hpp"
 #include "plan/megatron_stages.hpp"
 #include "plan/memory.hpp"
@@ -116,6 +118,7 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
                         : make_batch(config, plan.layout.dims.dp);
   plan.steps = count_steps(config, inputs, plan.batch, plan.world.size);
   if (megatron) plan.megatron = plan_megatron(plan);
+  if (inputs.as) plan.as_version = compute_as(*inputs.as, plan);
   if (inputs.global_batch) plan.global_batch = reach_global_batch(plan.batch, *inputs.global_batch);
   plan.model = model::resolve_model(config);
   if (inputs.shrink) shrink_to_laptop(plan);
@@ -123,6 +126,7 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
   plan.layout.bubble_fraction = bubble_fraction(plan);
   plan.framework_layout = framework_layout(config, plan.batch, plan.layout.dims);
   plan.engine_layout = engine_layout(plan.batch, plan.layout.dims);
+  plan.documents = lay_out_documents(inputs.documents, plan.layout.dims);
   plan.layout.dimensions = dimension_table(plan);
   estimate_framework_memory(plan);
   return plan;

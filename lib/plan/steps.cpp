@@ -71,12 +71,26 @@ void count_epochs(const Batch& batch, Steps& steps) {
   }
 }
 
+void explain_batch(const config::TrainingConfig& config, const Batch& batch, Steps& steps) {
+  const auto& b = config.batch;
+  const Index ranks = batch.effective_world_size;
+  const bool written = step_path(config) != StepPath::megatron && b.batch_size.value_or(0) >= 1;
+  steps.formulas.push_back(
+      {"batch_size", written
+                         ? fmt::format("batch_size {} * {} data-parallel ranks = {}", *b.batch_size,
+                                       ranks, batch.batch_size)
+                         : fmt::format("{} rows * {} accumulated * {} data-parallel ranks = {}",
+                                       batch.micro_batch_size, batch.gradient_accumulation_steps,
+                                       ranks, batch.batch_size)});
+}
+
 }  // namespace
 
 Steps count_steps(const config::TrainingConfig& config, const PlanInputs& inputs,
                   const Batch& batch, Index world_size) {
   Steps steps;
   steps.num_epochs = config.batch.num_epochs.value_or(1.0);
+  explain_batch(config, batch, steps);
   const SelectedLengths lengths = select_rows(config, inputs, batch.sequence_len, steps);
   count_by_path(config, inputs, batch, lengths, world_size, steps);
   count_eval_steps(config, inputs, batch, lengths, world_size, steps);
