@@ -239,3 +239,50 @@ TEST_CASE("memory: activations depend on the tokens of a rank alone") {
   CHECK(of(2, 4) == of(1, 2));
   CHECK(of(1, 4) == 2 * of(1, 2));
 }
+
+TEST_CASE("memory: the heaviest stage is the one with most layers and micro-batches") {
+  const Degrees degrees{1, 1, 4, 1};
+  auto c = megatron(degrees, 4096, 16);
+  give_llama(c, *model::find_model("Llama-3.1-8B"), 32);
+  CHECK(memory_of(c, degrees).heaviest_stage == 0);
+  test::give(c.megatron.recompute_granularity, "full");
+  CHECK(memory_of(c, degrees).heaviest_stage == 3);  // the head and its gradient
+  CHECK(memory_of(c, degrees).heaviest_rank == 3);
+}
+
+TEST_CASE("memory: interleaving keeps more of the first stage") {
+  const Degrees degrees{1, 1, 4, 1};
+  auto c = megatron(degrees, 4096, 16);
+  give_llama(c, *model::find_model("Llama-3.1-8B"), 32);
+  const auto plain = memory_of(c, degrees).activations.count;
+  c.megatron.layers_per_virtual_stage.value = 4;
+  // 1 + (p - 1)/(p v) = 11/8
+  CHECK(memory_of(c, degrees).activations.count == plain / 8 * 11);
+}
+
+TEST_CASE("memory: full recomputation by block keeps the other layers whole") {
+  const Degrees degrees{1, 1, 1, 1};
+  auto c = megatron(degrees, 4096, 1);
+  give_llama(c, *model::find_model("Llama-3.2-1B"), 4);
+  const auto whole = memory_of(c, degrees).activations.count;
+  test::give(c.megatron.recompute_granularity, "full");
+  test::give(c.megatron.recompute_method, "block");
+  c.megatron.recompute_num_layers.value = 0;
+  CHECK(memory_of(c, degrees).activations.count == whole);
+  c.megatron.recompute_num_layers.value = 1;
+  CHECK(memory_of(c, degrees).activations.count == whole / 4 * 3 + Index{2} * 2048 * 4096);
+  test::give(c.megatron.recompute_method, "uniform");
+  c.megatron.recompute_num_layers.value = 2;
+  CHECK(memory_of(c, degrees).activations.count == Index{2} * 2 * 2048 * 4096);
+}
+
+TEST_CASE("memory: the distributed optimizer shares over DP and CP") {
+  auto c = megatron({1, 2, 1, 4}, 4096, 1);
+  give_llama(c, *model::find_model("Llama-3.2-1B"), 4);
+  const auto memory = memory_of(c, {1, 2, 1, 4});
+  CHECK(memory.sharding == "distributed optimizer over 8 ranks");
+  CHECK(memory.gradients.count == 2 * memory.parameters.count);
+  CHECK(memory.optimizer.count == 12 * (memory.parameters.count / 2) / 8);
+  c.megatron.use_distributed_optimizer.value = false;
+  CHECK(memory_of(c, {1, 2, 1, 4}).optimizer.count == 6 * memory.parameters.count);
+}
