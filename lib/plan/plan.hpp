@@ -157,6 +157,22 @@ struct SequenceLayout {
   double imbalance = 1;  // causal work, greatest rank over mean
 };
 
+/// Causal pairs of each context-parallel rank, and the greatest over the mean.
+struct DocumentWork {
+  std::vector<Index> pairs;
+  double imbalance = 1;
+};
+
+/// --documents: one packed sequence, document by document.
+struct DocumentLayout {
+  Index multiple = 1;                          // that each is padded to
+  std::vector<Index> lengths, padded_lengths;  // of each document
+  std::vector<Index> cu_seqlens, cu_seqlens_padded;
+  Index tokens_per_rank = 0;                    // rows, padding included
+  DocumentWork head_tail, contiguous, striped;  // empty beyond 4,096 context-parallel ranks
+};
+inline constexpr int most_listed_cp_ranks = 4096;
+
 struct LayoutPlan {
   layout::ParallelDims dims;
   layout::Order order = layout::megatron_order;
@@ -224,6 +240,7 @@ struct Plan {
   std::optional<MegatronPlan> megatron;
   LayoutPlan layout;
   SequenceLayout framework_layout, engine_layout;
+  std::optional<DocumentLayout> documents;
   std::optional<model::ModelSpec> model;
   std::optional<FrameworkMemory> framework_memory;  // none where the model is not known
   // One fp32 copy of a micro-batch's logits on a rank; none without a vocab_size, or where a fused
