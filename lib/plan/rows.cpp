@@ -75,9 +75,18 @@ bool filters_by_length(const config::TrainingConfig& config) {
          rl != "ebft";
 }
 
+/// min_sample_len where it is truthy, else 2. Where that would leave no row at all, the lengths are
+/// an example of packing rather than a dataset, and are packed as they stand.
+Index least_length(const config::BatchSettings& b, const Lengths& lengths) {
+  if (b.min_sample_len.value_or(0) != 0) return *b.min_sample_len;
+  const bool none_left =
+      std::ranges::all_of(lengths, [](data::Length length) { return length < shortest_row; });
+  return none_left ? 0 : shortest_row;
+}
+
 void filter_by_length(const config::BatchSettings& b, Index sequence_len, Loaded& loaded,
                       Steps& steps) {
-  const Index least = b.min_sample_len.value_or(0) != 0 ? *b.min_sample_len : shortest_row;
+  const Index least = least_length(b, loaded.lengths);
   const Excess excess = excess_strategy(b);
   const auto is_short = [&](data::Length length) { return length < least; };
   const auto is_long = [&](data::Length length) { return length > sequence_len; };

@@ -108,6 +108,14 @@ TEST_CASE("rows: long rows are dropped, cut or refused and short ones dropped") 
   CHECK(select(c, loaded(lengths), 10).steps.train_rows == 2);
 }
 
+TEST_CASE("rows: lengths that are all too short are packed as they stand") {
+  config::TrainingConfig c;
+  CHECK(select(c, loaded({1, 1, 1}), 10).steps.train_rows == 3);
+  CHECK(select(c, loaded({1, 1, 2}), 10).steps.train_rows == 1);
+  give(c.batch.min_sample_len, 2);  // unless the file says so
+  CHECK(select(c, loaded({1, 1, 1}), 10).steps.train_rows == 0);
+}
+
 TEST_CASE("rows: a dataset taken as it is keeps every row") {
   config::TrainingConfig c;
   give(c.batch.skip_prepare_dataset, true);
