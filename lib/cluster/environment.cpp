@@ -23,6 +23,7 @@ std::vector<std::string> read_hosts(VariableReader& reader, const std::optional<
   std::vector<std::string> first;
   for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
     auto hosts = reader.hosts(name);
+    if (hosts.empty()) continue;
     if (!nodes || std::ssize(hosts) == nodes->value) return hosts;
     if (first.empty()) first = std::move(hosts);
   }
