@@ -19,7 +19,7 @@ void check_deprecated(const Document& document, diag::Diagnostics& findings);
 void check_conflicts(const Document& document, const TrainingConfig& config,
                      diag::Diagnostics& findings);
 
-/// CP105, CP115, CP119 of a Megatron config.
+/// CP105, CP119 of a Megatron config.
 void check_megatron_settings(const TrainingConfig& config, diag::Diagnostics& findings);
 
 }  // namespace cpplan::config

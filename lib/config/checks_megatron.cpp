@@ -1,4 +1,4 @@
-// Settings of a Megatron config that are required, out of range or exclude each other.
+// Settings of a Megatron config that are required or out of range.
 #include <fmt/format.h>
 
 #include "config/checks.hpp"
@@ -31,17 +31,6 @@ void check_at_least(const Setting<Index>& setting, Index least, Diagnostics& fin
                              {.label = fmt::format("at least {}", least)}));
 }
 
-/// Two settings of which Megatron takes one.
-template <class A, class B>
-void exclude(const Setting<A>& kept, const Setting<B>& other, std::string_view why,
-             Diagnostics& findings) {
-  if (!kept.given() || !other.given()) return;
-  findings.push_back(finding(
-      "CP115", other.key_span,
-      fmt::format("{} and {} exclude each other ({}). keep one of them", kept.key, other.key, why),
-      {.related = {{"the other one", kept.key_span}}}));
-}
-
 bool has_model(const TrainingConfig& config) {
   const auto& m = config.megatron;
   return is_given(config.model.num_hidden_layers) || m.hybrid_pattern.given();
@@ -63,11 +52,6 @@ void check_megatron_settings(const TrainingConfig& config, Diagnostics& findings
   check_at_least(m.global_batch_size, 1, findings);
   check_at_least(m.train_iters, 0, findings);
   check_at_least(m.train_samples, 0, findings);
-  exclude(m.step_batch_size_schedule, m.global_batch_size, "the schedule sets the batch size",
-          findings);
-  const bool iterations = m.train_iters.value_or(0) > 0, samples = m.train_samples.value_or(0) > 0;
-  if (iterations && samples)
-    exclude(m.train_iters, m.train_samples, "both set the length of the run", findings);
 }
 
 }  // namespace cpplan::config

@@ -21,7 +21,12 @@ namespace {
 /// The text as a tree; without node where it cannot be read, which is a finding.
 Document read_document(const diag::SourceFile& source, diag::Diagnostics& findings) {
   if (!check_encoding(source, findings)) return {};
+  check_directives(source, findings);
   return parse_document(source, findings);
+}
+
+diag::SourceFile source_of(ConfigText text) {
+  return {std::move(text.name), with_line_feeds(without_byte_order_mark(std::move(text.text)))};
 }
 
 bool is_unreadable(const Document& document, const diag::Diagnostics& findings) {
@@ -83,7 +88,7 @@ LoadedConfig load_config_texts(ConfigText text, std::vector<ConfigText> overlays
                                const LoadOptions& options) {
   LoadedConfig loaded;
   auto& findings = loaded.diagnostics;
-  loaded.source = {std::move(text.name), without_byte_order_mark(std::move(text.text))};
+  loaded.source = source_of(std::move(text));
   Document document = read_document(loaded.source, findings);
   bool readable = !is_unreadable(document, findings);
   const bool is_whole = overlays.empty() && options.overrides.empty();
@@ -91,8 +96,7 @@ LoadedConfig load_config_texts(ConfigText text, std::vector<ConfigText> overlays
                                     is_whole ? Role::whole : Role::part, findings);
   std::vector<Document> trees;  // keep the nodes that the merged tree shares
   for (ConfigText& overlay : overlays) {
-    const auto& source = loaded.overlays.emplace_back(
-        std::move(overlay.name), without_byte_order_mark(std::move(overlay.text)));
+    const auto& source = loaded.overlays.emplace_back(source_of(std::move(overlay)));
     trees.push_back(read_document(source, findings));
     if (readable) put_on_top(document, trees.back(), source, findings);
   }
