@@ -21,8 +21,4 @@ LastBatch last_batch(const config::TrainingConfig&);
 void count_by_path(const config::TrainingConfig&, const PlanInputs&, const Batch&,
                    const SelectedLengths&, Index world_size, Steps&);
 
-/// The same formula for the validation rows, where they are packed.
-void count_eval_steps(const config::TrainingConfig&, const PlanInputs&, const Batch&,
-                      const SelectedLengths&, Index world_size, Steps&);
-
 }  // namespace cpplan::plan

@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "plan/batch.hpp"
 #include "plan/megatron_steps.hpp"
+#include "plan/packed_steps.hpp"
 #include "plan/points.hpp"
 #include "plan/rows.hpp"
 #include "plan/schedule.hpp"
