@@ -137,6 +137,7 @@ constexpr std::array table = {
     Rule{"CP399", "batch-found-at-run-time", note, "the batch size is the one in the config"},
     Rule{"CP401", "machine-memory", error, "the ranks of a run fit the memory of this machine"},
     Rule{"CP402", "logits-memory", warning, "the logits of a rank are a small part of its memory"},
+    Rule{"CP403", "gpu-memory", error, "what the framework holds on a rank fits its GPU"},
     Rule{"CP501", "environment-unreadable", warning, "the launcher's variables are numbers"},
     Rule{"CP502", "slurm-tasks-contradict", error, "SLURM's variables agree on the number of tasks"},
     Rule{"CP503", "world-size-not-exported", warning, "WORLD_SIZE is set, since frameworks read nothing else"},

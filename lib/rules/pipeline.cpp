@@ -91,12 +91,15 @@ void check_bubble(const Plan& plan, Index stages, Diagnostics& findings) {
                             stages - 1, micro_batches + stages - 1);
   details.help = {more_micro_batches(plan, stages)};
   relate(details.related, p);
-  findings.push_back(
+  auto found =
       finding("CP313", place_of(accumulation.span, p.span),
               fmt::format("{} micro-batch{} for {} pipeline stages: {:.1f} % of the "
                           "time is bubble",
                           micro_batches, micro_batches == 1 ? "" : "es", stages, 100 * idle),
-              details));
+              details);
+  // Megatron's default of one micro-batch a rank is nobody's choice.
+  if (is_megatron(plan) && !accumulation.given()) found.severity = diag::Severity::note;
+  findings.push_back(std::move(found));
 }
 
 }  // namespace

@@ -122,8 +122,11 @@ void check_autotp(const Plan& plan, Diagnostics& findings) {
 /// DP ranks with whole copies beside TP or CP: axolotl's table of what goes together lacks it.
 void check_plain_data_parallel(const Plan& plan, Diagnostics& findings) {
   const auto d = plan::requested_degrees(plan.config);
+  const bool axolotls_own = d.pp == 1 && !plan.config.parallel.data_parallel_size.given();
   const bool split = d.tp > 1 || d.cp > 1;
-  if (!split || plan.layout.dims.dp <= 1 || uses_fsdp(plan) || uses_deepspeed(plan)) return;
+  if (!axolotls_own || !split || plan.layout.dims.dp <= 1 || uses_fsdp(plan) ||
+      uses_deepspeed(plan))
+    return;
   if (plan.config.parallel.dp_replicate_size.given() || plan.config.parallel.dp_shard_size.given())
     return;
   const auto& blamed = d.tp > 1 ? plan.config.parallel.tensor_parallel_size

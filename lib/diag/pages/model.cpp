@@ -24,6 +24,8 @@ constexpr std::array table = {
          {}, {}, "the meta run of the engine, which sizes every arena"},
     Page{"CP402", "The output layer makes one number a token and word of the vocabulary. In fp32 one copy is tokens * vocabulary * 4 bytes, and a loss holds two or three: at long sequences they set the peak, not attention.",
          {"sequence_len: 131072\noverrides_of_model_config: {vocab_size: 128256}"}, {"sequence_len: 4096\noverrides_of_model_config: {vocab_size: 128256}"}, "measurements of Hugging Face's losses at long sequences"},
+    Page{"CP403", "Parameters, gradients, optimizer states, activations and what is there only for a moment stand on the GPU at once at the worst moment of a step. The finding names the parts, largest first.",
+         {"base_model: meta-llama/Llama-3.1-70B\ncpplan: {cluster: {gpu: h100-80g}}", "--world-size 8"}, {"base_model: meta-llama/Llama-3.2-1B\ncpplan: {cluster: {gpu: h100-80g}}", "--world-size 8"}, "the closed formulas of docs/numbers.md"},
 };
 // clang-format on
 
