@@ -186,18 +186,30 @@ void add_gradients(TermList& terms, const ModelSpec& m, const MemorySettings& s,
   add(terms, MemoryKind::transient, a && b && *a > *b ? attention : mlp, s, one);
 }
 
-/// Weights that FSDP or ZeRO-3 has put together, and the gradient that it has not yet scattered.
+/// Gathered layers stay as packed as their shards are.
+Count gathered_layer_bytes(const MemorySettings& s, Count parameters) {
+  if (s.adapter.quantization == Quantization::four_bit) return divided_up(parameters, 2);
+  if (s.adapter.quantization == Quantization::eight_bit) return parameters;
+  return Count(s.gather_bytes) * parameters;
+}
+
+/// Weights that FSDP or ZeRO-3 has put together.
 void add_gathered(TermList& terms, const MemorySettings& s, const RankParameters& p) {
   if (s.sharding < Sharding::parameters) return;
-  const auto gather = [&](std::string_view name, Index units, Count parameters) {
-    terms.add(MemoryKind::transient, std::string(name), Count(s.gather_bytes) * units * parameters,
-              fmt::format("{} * {} * {} parameters", s.gather_bytes, units, number(parameters)));
+  const auto layers = [&](std::string_view name, Index units, Count parameters) {
+    const Count bytes = gathered_layer_bytes(s, parameters);
+    terms.add(MemoryKind::transient, std::string(name), bytes * units,
+              fmt::format("{} of {} parameters: {} * {} bytes", units > 1 ? "each" : "all",
+                          number(parameters), units, number(bytes)));
   };
   if (s.keeps_gathered)
-    gather("gathered weights of all layers", 1, p.layers + p.experts);
+    layers("gathered weights of all layers", 1, p.layers + p.experts);
   else
-    gather("gathered layers", s.units_gathered, p.largest_layer);
-  if (s.sharding_name == "FSDP") gather("gathered embedding and head", 1, p.root());
+    layers("gathered layers", s.units_gathered, p.largest_layer);
+  if (s.sharding_name == "FSDP")
+    terms.add(MemoryKind::transient, "gathered embedding and head",
+              Count(s.gather_bytes) * p.root(),
+              fmt::format("{} * {} parameters", s.gather_bytes, number(p.root())));
 }
 
 /// ZeRO-3 fetches the output layer when it runs; FSDP's root has it anyway.

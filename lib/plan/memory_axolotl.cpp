@@ -83,6 +83,20 @@ void read_ddp(const Plan& plan, MemorySettings& m) {
   m.reduces_in_buckets = m.dp * m.cp > 1;
 }
 
+/// One text with the marks of a regular expression, which PEFT matches against whole names.
+bool is_pattern(const std::vector<std::string>& targets) {
+  return targets.size() == 1 && targets.front().find_first_of("\\[(*|+?") != std::string::npos;
+}
+
+void read_targets(const config::AdapterSettings& a, MemorySettings& m) {
+  if (is_on(a.lora_target_linear) || !a.lora_target_modules.given()) return;
+  if (is_pattern(*a.lora_target_modules))
+    m.assumptions.emplace_back(
+        "adapters on all linear layers, as lora_target_modules is a pattern");
+  else
+    m.adapter.targets = *a.lora_target_modules;
+}
+
 /// PEFT trains adapters in fp32 (autocast_adapter_dtype) on frozen weights of the loaded type.
 void read_adapter(const Plan& plan, MemorySettings& m) {
   const auto& name = plan.config.features.adapter;
@@ -90,8 +104,7 @@ void read_adapter(const Plan& plan, MemorySettings& m) {
   const auto& a = plan.config.adapter;
   if (!a.lora_r.given()) m.assumptions.emplace_back("lora_r 8, as PEFT's default");
   m.adapter.rank = std::max<Index>(1, a.lora_r.value_or(8));
-  if (!is_on(a.lora_target_linear) && a.lora_target_modules.given())
-    m.adapter.targets = *a.lora_target_modules;
+  read_targets(a, m);
   if (a.lora_modules_to_save.given()) m.adapter.saved = *a.lora_modules_to_save;
   const auto& f = plan.config.features;
   if (*name == "qlora" || is_on(f.load_in_4bit)) m.adapter.quantization = Quantization::four_bit;
@@ -100,9 +113,21 @@ void read_adapter(const Plan& plan, MemorySettings& m) {
   m.state.weight = loaded_bytes(f);
 }
 
+bool lists(const config::Setting<std::vector<std::string>>& plugins, std::string_view name) {
+  return plugins.given() && std::ranges::any_of(*plugins, [&](const std::string& plugin) {
+           return plugin.find(name) != std::string::npos;
+         });
+}
+
+/// The plug-in of Cut Cross-Entropy is on where it is listed
+/// (integrations/cut_cross_entropy/args.py).
+bool cuts_cross_entropy(const FeatureSettings& f) {
+  return f.cut_cross_entropy.value_or(lists(f.plugins, "CutCrossEntropyPlugin"));
+}
+
 void read_loss(const FeatureSettings& f, MemorySettings& m) {
   const bool liger = is_on(f.liger) && f.liger.key.ends_with("liger_fused_linear_cross_entropy");
-  m.loss = is_on(f.cut_cross_entropy) || liger ? Loss::fused_linear : Loss::whole_logits;
+  m.loss = cuts_cross_entropy(f) || liger ? Loss::fused_linear : Loss::whole_logits;
 }
 
 void read_recompute(const FeatureSettings& f, MemorySettings& m) {

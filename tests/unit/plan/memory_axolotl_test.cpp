@@ -196,6 +196,38 @@ TEST_CASE("memory: a fused loss makes no logits") {
   CHECK_FALSE(plan_of(c, 1).logits_fp32_bytes_per_rank);
 }
 
+TEST_CASE("memory: the plug-in of Cut Cross-Entropy is on where it is listed") {
+  auto c = small();
+  c.features.plugins.value =
+      std::vector<std::string>(1, "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin");
+  CHECK_FALSE(plan_of(c, 1).logits_fp32_bytes_per_rank);
+  c.features.cut_cross_entropy.value = false;
+  CHECK(plan_of(c, 1).logits_fp32_bytes_per_rank);
+}
+
+TEST_CASE("memory: FSDP gathers QLoRA's layers packed") {
+  auto c = small();
+  test::give(c.features.adapter, "qlora");
+  c.adapter.lora_r.value = 8;
+  c.features.fsdp.value = true;
+  const Index layer = 4 * 64 * 64 + 3 * 64 * 128 + 2 * 64;
+  CHECK(bytes_of(memory_of(c, 8), "gathered layers") == 2 * layer / 2);
+}
+
+TEST_CASE("memory: a pattern of LoRA targets is counted as all linear layers") {
+  auto c = small();
+  test::give(c.features.adapter, "lora");
+  c.adapter.lora_r.value = 8;
+  const auto all = memory_of(c, 1).trainable_parameters;
+  c.adapter.lora_target_modules.value =
+      std::vector<std::string>(1, "model.layers.[\\d]+.self_attn.(q|k)_proj");
+  const auto memory = memory_of(c, 1);
+  CHECK(memory.trainable_parameters == all);
+  CHECK(std::ranges::any_of(memory.assumptions, [](const std::string& assumption) {
+    return assumption.find("pattern") != std::string::npos;
+  }));
+}
+
 TEST_CASE("memory: logits need the vocabulary alone and shrink with CP") {
   config::TrainingConfig c;
   c.batch.sequence_len.value = 131072;
