@@ -59,7 +59,8 @@ TEST_CASE("environment: hosts are those of the step or else of the job") {
   Variables step = {
       {"SLURM_NNODES", "1"}, {"SLURM_STEP_NODELIST", "cp2"}, {"SLURM_JOB_NODELIST", "cp[1-3]"}};
   CHECK(read_environment(step).hosts == std::vector<std::string>{"cp2"});
-  step["SLURM_NNODES"] = "3";  // an interactive step speaks for its job
+  step.erase("SLURM_NNODES");
+  step.emplace("SLURM_NNODES", "3");  // an interactive step speaks for its job
   CHECK(read_environment(step).hosts.size() == 3);
   CHECK(read_environment(step).findings.empty());
 }

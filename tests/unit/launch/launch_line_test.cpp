@@ -31,7 +31,7 @@ TEST_CASE("launch line: the value of a flag is no program") {
   CHECK(command.line->program.size() == 2);
   CHECK(command.line->program[0].text == "./prog");
   CHECK(command.line->before.size() == 1);
-  CHECK(command.line->place(Meaning::ranks).column == 49);
+  CHECK(command.line->place(Meaning::ranks).column == 45);
 }
 
 TEST_CASE("launch line: srun counts tasks in every spelling") {
