@@ -24,9 +24,13 @@ void explain(Steps& steps, std::string name, std::string text) {
   steps.formulas.push_back({std::move(name), std::move(text)});
 }
 
-Loaded load(const PlanInputs& inputs) {
+Loaded load(const PlanInputs& inputs, Steps& steps) {
   Loaded loaded;
   if (inputs.lengths) {
+    if (inputs.lengths->unit == data::LengthUnit::bytes)
+      explain(steps, "lengths",
+              fmt::format("bytes of the text in {}: a tokenizer makes fewer tokens of it",
+                          inputs.lengths->source));
     loaded.lengths = inputs.lengths->rows;
     loaded.count = std::ssize(loaded.lengths);
     loaded.known = true;
@@ -169,7 +173,7 @@ Split split_rows(Index rows, double val_set_size) {
 
 SelectedLengths select_rows(const config::TrainingConfig& config, const PlanInputs& inputs,
                             Index sequence_len, Steps& steps) {
-  Loaded loaded = load(inputs);
+  Loaded loaded = load(inputs, steps);
   steps.rows = loaded.count;
   take_dataset_shard(config.datasets, loaded, steps);
   if (loaded.known && filters_by_length(config))
