@@ -86,6 +86,32 @@ void check_padding(const Plan& plan, Diagnostics& findings) {
       .to(findings);
 }
 
+/// Of so little data the estimate gives no number of steps: the framework logs it all the same, and
+/// its trainer counts epochs.
+void check_estimate(const Plan& plan, Diagnostics& findings) {
+  const auto& steps = plan.steps;
+  if (steps.packing || !steps.upstream_value || *steps.upstream_value > 0) return;
+  report("CP330", plan.config.batch.sample_packing,
+         fmt::format("the framework estimates {} steps", *steps.upstream_value))
+      .why("the tokens fill less than about two global batches; its trainer falls back to epochs")
+      .help("measure the steps with --lengths FILE, or set max_steps")
+      .as(Severity::warning)
+      .to(findings);
+}
+
+void check_full_batch(const Plan& plan, Diagnostics& findings) {
+  const auto& packing = plan.steps.packing;
+  if (!packing || packing->batches > 0) return;
+  const Index micro = plan.batch.micro_batch_size;
+  report("CP330", plan.config.batch.micro_batch_size,
+         fmt::format("{} packed rows do not fill one micro-batch of {}", packing->bins, micro))
+      .why("a micro-batch that is not full is dropped, so there is nothing to train on")
+      .help(fmt::format("use micro_batch_size: {}, or more data",
+                        std::max<Index>(1, std::min(micro, packing->bins))))
+      .see(plan.config.batch.sample_packing)
+      .to(findings);
+}
+
 void check_several_streams(const Plan& plan, Diagnostics& findings) {
   const bool streams = plan.config.batch.streaming.value_or(false);
   if (!streams || plan.config.datasets.size() < 2) return;
@@ -149,6 +175,8 @@ void check_packing(const Plan& plan, Diagnostics& findings) {
   check_evaluation_estimate(plan, findings);
   check_evaluation_table(plan, findings);
   check_padding(plan, findings);
+  check_estimate(plan, findings);
+  check_full_batch(plan, findings);
   check_several_streams(plan, findings);
   check_sequential(plan, findings);
 }
