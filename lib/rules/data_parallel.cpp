@@ -34,7 +34,12 @@ bool check_expert_ranks(const Plan& plan, Index dp, Diagnostics& findings) {
   details.why =
       fmt::format("expert ranks are data-parallel ranks, of which the world of {} leaves {}",
                   plan.world.size, dp);
-  details.help = {fmt::format("use {}", choices(ep.key, nearest_divisors(dp, *ep)))};
+  const auto& p = plan.config.parallel;
+  const bool shares =
+      p.dp_shard_size.value_or(1) > 1 || plan::requested_degrees(plan.config).cp > 1;
+  const auto near =
+      nearest_fitting(dp, *ep, [&](Index n) { return shares || n == 1 || n == plan.world.size; });
+  details.help = {fmt::format("use {}", choices(ep.key, near))};
   findings.push_back(
       finding("CP315", ep.span,
               fmt::format("{} {} must divide the {} data-parallel ranks of world size {}", ep.key,

@@ -108,7 +108,8 @@ void check_grid(const Plan& plan, const Setting<Index>& ep, Diagnostics& finding
          fmt::format("world size {} is not divisible by ETP*EP*PP = {}*{}*{} = {}", plan.world.size,
                      tensor, *ep, d.pp, block ? std::to_string(*block) : "more than 2^63"))
       .why("experts split the whole world into blocks of their own, inside data parallelism")
-      .help(near.empty() ? "" : fmt::format("use {}", choices(ep.key, near)))
+      .help(near.empty() ? fmt::format("use {}: 1", ep.key)
+                         : fmt::format("use {}", choices(ep.key, near)))
       .help(!etp.given() && d.tp > 1
                 ? fmt::format("or {}: 1 (it defaults to TP {})",
                               spelled_by_dialect(plan, "expert_tensor_parallel_size"), d.tp)

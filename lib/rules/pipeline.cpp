@@ -57,6 +57,9 @@ void check_layers(const Plan& plan, Index stages, Diagnostics& findings) {
   const std::string key = spelled(plan, p.pipeline_parallel_size, "pipeline_model_parallel_size",
                                   "pipeline_parallel_size");
   if (!near.empty()) details.help.push_back(fmt::format("or {}", choices(key, near)));
+  if (details.help.empty())
+    details.help = {ends.first || ends.last ? fmt::format("remove {} and {}", first_key, last_key)
+                                            : fmt::format("use {}: 1", key)};
   if (stages == 1)
     details.help = {fmt::format("remove {} and {}: there is one stage", first_key, last_key)};
   relate(details.related, model_layers);

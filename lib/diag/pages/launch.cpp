@@ -17,7 +17,7 @@ constexpr std::array table = {
     Page{"CP504", "The same number is given twice, and differently.",
          {"max_steps: 10", "--world-size 8 --nodes 2 --gpus-per-node 8"}, {"max_steps: 10", "--world-size 16 --nodes 2 --gpus-per-node 8"}, "this program's flags"},
     Page{"CP505", "SLURM starts one task on each node where a launcher of its own starts the ranks; where none does, only one GPU of a node works.",
-         {"max_steps: 10", "SLURM_NNODES=2 SLURM_NTASKS=2 SLURM_TASKS_PER_NODE=1(x2)"}, {"max_steps: 10", "--world-size 16"}, "SLURM's srun manual; torchrun and accelerate"},
+         {"context_parallel_size: 4", "SLURM_NNODES=2 SLURM_NTASKS=2 SLURM_TASKS_PER_NODE=1(x2)"}, {"context_parallel_size: 4", "--world-size 16"}, "SLURM's srun manual; torchrun and accelerate"},
     Page{"CP506", "WORLD_SIZE was exported by hand, or is left from another job, and the framework would believe it.", {}, {}, "the variables of SLURM, Open MPI and torchrun"},
     Page{"CP510", "Without PMI every task of a step starts an MPI world of its own, of one rank.",
          {"max_steps: 10", "SLURM_NTASKS=4 SLURM_STEP_ID=0 SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=4"}, {"max_steps: 10", "SLURM_NTASKS=4 SLURM_STEP_ID=0 SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=4 PMIX_RANK=2 WORLD_SIZE=4"}, "Open MPI under srun"},

@@ -142,7 +142,7 @@ TEST_CASE("data parallel: experts divide what is left") {
   CHECK(check(c, 4).empty());
   give(c.parallel.expert_parallel_size, 3, "expert_parallel_size", 17);
   const auto findings = check(c, 4);
-  CHECK(says(only(findings, "CP315"), "expert_parallel_size: 2 or expert_parallel_size: 4"));
+  CHECK(says(only(findings, "CP315"), "use expert_parallel_size: 1 or expert_parallel_size: 4"));
 }
 
 TEST_CASE("model: heads against TP") {
