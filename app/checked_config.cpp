@@ -1,11 +1,14 @@
 #include "app/checked_config.hpp"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "app/exit_code.hpp"
 #include "cluster/environment.hpp"
 #include "config/load.hpp"
+#include "data/lengths.hpp"
+#include "launch/check_launch.hpp"
 #include "plan/make_plan.hpp"
 #include "rules/check.hpp"
 
@@ -25,17 +28,70 @@ void append(diag::Diagnostics& all, diag::Diagnostics more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+Result<config::LoadedConfig> load(const std::string& path, const ConfigOptions& options) {
+  return config::load_config(path, {.overlays = options.with,
+                                    .overrides = overrides_of(options.set),
+                                    .dialect = options.dialect});
+}
+
+Result<std::vector<Index>> read_documents(const std::string& path) {
+  const auto lengths = data::read_lengths(path);
+  if (!lengths) return tl::unexpected(lengths.error());
+  return std::vector<Index>(lengths->rows.begin(), lengths->rows.end());
+}
+
+/// Reads the files of numbers that flags name. Error: one cannot be read.
+Result<plan::PlanInputs> read_inputs(const ConfigOptions& options) {
+  plan::PlanInputs inputs = options.inputs;
+  if (options.lengths) {
+    auto lengths = data::read_lengths(*options.lengths);
+    if (!lengths) return tl::unexpected(lengths.error());
+    inputs.lengths = std::make_shared<const data::RowLengths>(std::move(*lengths));
+  }
+  if (options.documents) {
+    auto documents = read_documents(*options.documents);
+    if (!documents) return tl::unexpected(documents.error());
+    inputs.documents = std::move(*documents);
+  }
+  return inputs;
+}
+
+std::optional<launch::LaunchCommand> launch_command_of(const ConfigOptions& options) {
+  if (!options.launch_command) return std::nullopt;
+  return launch::parse_launch_command(*options.launch_command);
+}
+
+/// What the launch command says of the world, and what the plan says of the launch command.
+void take_launch_command(launch::LaunchCommand& command, CheckedConfig& checked) {
+  append(checked.findings, std::move(command.findings));
+  if (command.line) append(checked.findings, launch::check_launch(*command.line, *checked.plan));
+  checked.others.push_back(std::move(command.source));
+}
+
 }  // namespace
 
+std::vector<diag::SourceFile> sources_of(const CheckedConfig& checked) {
+  std::vector<diag::SourceFile> sources = {checked.source};
+  sources.insert(sources.end(), checked.others.begin(), checked.others.end());
+  return sources;
+}
+
 Result<CheckedConfig> check_config(const std::string& path, const ConfigOptions& options) {
-  auto loaded = config::load_config(path, overrides_of(options.set));
+  auto loaded = load(path, options);
   if (!loaded) return tl::unexpected(loaded.error());
-  CheckedConfig checked{std::move(loaded->source), std::nullopt, std::move(loaded->diagnostics)};
+  auto inputs = read_inputs(options);
+  if (!inputs) return tl::unexpected(inputs.error());
+  CheckedConfig checked{std::move(loaded->source), std::move(loaded->overlays), std::nullopt,
+                        std::move(loaded->diagnostics)};
   if (!loaded->config) return checked;
-  const auto launcher = cluster::read_environment(cluster::process_variables());
-  checked.plan = plan::make_plan(*loaded->config, options.inputs, launcher);
+  auto command = launch_command_of(options);
+  if (command && command->line)
+    inputs->launched = launch::ranks_started(*command->line, inputs->gpus_per_node);
+  const auto environment = cluster::read_environment(cluster::process_variables());
+  checked.plan = plan::make_plan(*loaded->config, *inputs, environment);
   append(checked.findings, checked.plan->diagnostics);
   append(checked.findings, rules::check(*checked.plan));
+  if (command) take_launch_command(*command, checked);
   diag::sort_by_place(checked.findings);
   return checked;
 }

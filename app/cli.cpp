@@ -35,8 +35,9 @@ void add_count(CLI::App& parser, const std::string& flag, std::optional<Index>& 
       ->type_name("N");
 }
 
-template <class Enum>
-void add_choice(CLI::App& parser, const std::string& flag, Enum& target,
+/// `Target` is an Enum, or an optional one where no choice is an answer, too.
+template <class Enum, class Target>
+void add_choice(CLI::App& parser, const std::string& flag, Target& target,
                 const std::vector<std::pair<std::string, Enum>>& choices, const std::string& help) {
   std::vector<std::string> names;
   for (const auto& [name, value] : choices) names.push_back(name);
@@ -47,6 +48,11 @@ void add_choice(CLI::App& parser, const std::string& flag, Enum& target,
   parser.add_option_function<std::string>(flag, store, help)
       ->check(checked_by(parse))
       ->type_name(CLI::detail::join(names, "|"));
+}
+
+void add_file(CLI::App& parser, const std::string& flag, std::optional<std::string>& target,
+              const std::string& help) {
+  parser.add_option(flag, target, help)->type_name("FILE");
 }
 
 void add_order(CLI::App& parser, std::optional<layout::Order>& target) {
@@ -64,12 +70,29 @@ void add_config_flags(CLI::App& parser, ConfigOptions& options) {
   add_count(parser, "--gpus-per-node", inputs.gpus_per_node, "GPUs of a node");
   add_count(parser, "--rows", inputs.rows, "rows as loaded; the validation split comes off");
   add_count(parser, "--train-rows", inputs.train_rows, "rows that the trainer sees");
+  add_count(parser, "--total-tokens", inputs.total_tokens, "tokens of the training rows");
+  add_count(parser, "--eval-tokens", inputs.eval_tokens, "tokens of the evaluation rows");
+  add_file(parser, "--lengths", options.lengths,
+           "tokens of each row: text, .npy, .jsonl, .idx, folder");
+  add_file(parser, "--documents", options.documents,
+           "tokens of each document of one packed sequence");
   add_count(parser, "--global-batch", inputs.global_batch, "which accumulation gives this batch?");
   add_order(parser, inputs.order);
   parser.add_option("--set", options.set, "a value in place of the file's; may be repeated")
       ->check(checked_by(parse_assignment))
       ->type_name("key=value")
       ->allow_extra_args(false);
+  parser.add_option("--with", options.with, "a file on top of the config; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  add_choice<config::Dialect>(
+      parser, "--dialect", options.dialect,
+      {{"axolotl", config::Dialect::axolotl}, {"megatron", config::Dialect::megatron}},
+      "whose keys the config has, where they do not tell");
+  parser
+      .add_option("--launch-command", options.launch_command,
+                  "a launch line to check and to plan for")
+      ->type_name("LINE");
   add_choice<ColorMode>(
       parser, "--color", options.color,
       {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}},
@@ -95,6 +118,8 @@ class CommandLine {
     add_validate();
     add_plan();
     add_run();
+    add_explain();
+    add_rules();
     // Further subcommands: a function like these, called here.
   }
 
@@ -185,6 +210,23 @@ class CommandLine {
     add_config_flags(parser, run_.config);
   }
 
+  void add_explain() {
+    auto& parser = add("explain", "what a rule checks, why, and an example",
+                       [this] { return explain(explain_); });
+    parser.add_option("RULE", explain_.rule, "an id or a name: CP301, cp-divides-sequence")
+        ->required()
+        ->type_name("");
+  }
+
+  void add_rules() {
+    auto& parser = add("rules", "list every rule", [this] { return rules(rules_); });
+    add_choice<RulesFormat>(parser, "--format", rules_.format,
+                            {{"text", RulesFormat::text},
+                             {"json", RulesFormat::json},
+                             {"markdown", RulesFormat::markdown}},
+                            "text (a line each), json, or markdown (docs/rules.md)");
+  }
+
   int run_chosen() {
     for (const auto& [parser, run] : subcommands_) {
       if (!parser->parsed()) continue;
@@ -216,6 +258,8 @@ class CommandLine {
   ValidateOptions validate_;
   PlanOptions plan_;
   RunOptions run_;
+  ExplainOptions explain_;
+  RulesOptions rules_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/training_config.hpp"
 #include "plan/plan.hpp"
 
 namespace cpplan::app {
@@ -15,7 +16,11 @@ enum class PlanFormat { text, json, env };
 /// What every subcommand that reads a config takes.
 struct ConfigOptions {
   plan::PlanInputs inputs;
-  std::vector<std::string> set;  // key=value, later wins
+  std::vector<std::string> set;   // key=value, later wins
+  std::vector<std::string> with;  // files on top of the config, later wins
+  std::optional<config::Dialect> dialect;
+  std::optional<std::string> lengths, documents;  // files of numbers, or -
+  std::optional<std::string> launch_command;
   ColorMode color = ColorMode::automatic;
 };
 
@@ -32,6 +37,16 @@ struct PlanOptions {
   std::string path;
   PlanFormat format = PlanFormat::text;
   std::optional<std::string> get;  // one value alone
+};
+
+struct ExplainOptions {
+  std::string rule;  // an id or a name
+};
+
+enum class RulesFormat { text, json, markdown };
+
+struct RulesOptions {
+  RulesFormat format = RulesFormat::text;
 };
 
 enum class Backend { automatic, cpu };

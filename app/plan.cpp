@@ -35,7 +35,7 @@ Json document_of(const CheckedConfig& checked) {
 void print_text(const CheckedConfig& checked, ColorMode mode) {
   const auto color = color_of(Stream::standard_output, mode);
   if (checked.plan) fmt::print("{}\n", report::plan_text(*checked.plan, color));
-  fmt::print("{}{}", diag::render_text(checked.findings, std::span(&checked.source, 1), color),
+  fmt::print("{}{}", diag::render_text(checked.findings, sources_of(checked), color),
              diag::summary_line(diag::summarize(checked.findings), checked.source.name()));
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <span>
 #include <utility>
 
 #include "app/checked_config.hpp"
@@ -18,6 +17,7 @@ namespace {
 /// What all files together gave.
 struct Verdict {
   std::vector<diag::SourceFile> sources;
+  int configs = 0;
   diag::Diagnostics findings;
   bool unreadable = false;
 };
@@ -30,7 +30,8 @@ void report_unreadable(Verdict& verdict, const Error& error) {
 void add_file(Verdict& verdict, const std::string& file, const ConfigOptions& options) {
   auto checked = check_config(file, options);
   if (!checked) return report_unreadable(verdict, checked.error());
-  verdict.sources.push_back(std::move(checked->source));
+  for (auto& source : sources_of(*checked)) verdict.sources.push_back(std::move(source));
+  ++verdict.configs;
   for (auto& finding : checked->findings) verdict.findings.push_back(std::move(finding));
 }
 
@@ -45,15 +46,15 @@ Verdict check_all(const ValidateOptions& options) {
   return verdict;
 }
 
-std::string where(std::span<const diag::SourceFile> sources) {
-  return sources.size() == 1 ? sources.front().name() : fmt::format("{} files", sources.size());
+std::string where(const Verdict& verdict) {
+  return verdict.configs == 1 ? verdict.sources.front().name()
+                              : fmt::format("{} files", verdict.configs);
 }
 
 std::string rendered(const Verdict& verdict, const ValidateOptions& options) {
   const bool with_summary = !options.quiet && !verdict.sources.empty();
   const std::string summary =
-      with_summary ? diag::summary_line(diag::summarize(verdict.findings), where(verdict.sources))
-                   : "";
+      with_summary ? diag::summary_line(diag::summarize(verdict.findings), where(verdict)) : "";
   switch (options.format) {
     case FindingsFormat::json:
       return diag::validate_document(verdict.findings).dump() + '\n';

@@ -1,14 +1,13 @@
 #pragma once
-// What the launcher's environment variables say about the size of the job. Pure: variables come as
-// a map, so that a plan for a cluster can be made (and tested) anywhere.
+// What the launcher's environment variables say about the job and this process's place in it. Pure:
+// variables come as a map, so that a plan for a cluster can be made (and tested) anywhere.
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.hpp"
 #include "base/units.hpp"
+#include "cluster/slurm_lists.hpp"
 #include "diag/diagnostic.hpp"
 
 namespace cpplan::cluster {
@@ -25,22 +24,28 @@ struct RankCount {
   std::string source;
 };
 
+/// The rank's number on its node, from which the device index comes (never from the global rank).
+struct LocalRank {
+  Index number = 0;
+  std::string source;
+};
+
 struct Environment {
   std::optional<RankCount> ranks;
   std::optional<Index> nodes, gpus_per_node;
-  std::vector<Index> tasks_per_node;  // of SLURM; empty where it does not say
-  diag::Diagnostics findings;         // variables that are unreadable or contradict each other
+  std::vector<Index> tasks_per_node;    // of SLURM; empty where it does not say
+  std::vector<std::string> hosts;       // of SLURM, in the order of the ranks
+  std::optional<LocalRank> local_rank;  // none outside of a rank
+  diag::Diagnostics findings;           // variables that are unreadable or contradict each other
 
   /// SLURM started one task on each of several nodes: such a task is mostly a launcher (torchrun,
   /// accelerate) that starts a rank for each GPU of its node.
   bool one_task_per_node() const;
 };
 
-/// Sources in order: WORLD_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_NTASKS, SLURM_TASKS_PER_NODE,
-/// SLURM_NNODES x SLURM_NTASKS_PER_NODE.
+/// Sources of the ranks in order: WORLD_SIZE, OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_NTASKS or its
+/// old name SLURM_NPROCS, SLURM_TASKS_PER_NODE, SLURM_NNODES x SLURM_NTASKS_PER_NODE (srun sets
+/// them to its step's).
 Environment read_environment(const Variables&);
-
-/// "4(x2),3" -> {4, 4, 3}: SLURM's run-length form. Error where the text is not of that form.
-Result<std::vector<Index>> parse_tasks_per_node(std::string_view text);
 
 }  // namespace cpplan::cluster

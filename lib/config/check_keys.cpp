@@ -6,9 +6,8 @@
 #include <unordered_set>
 
 #include "base/text.hpp"
-#include "config/coerce.hpp"
+#include "config/check_value.hpp"
 #include "config/schema.hpp"
-#include "config/yaml11.hpp"
 #include "diag/rule_table.hpp"
 
 namespace cpplan::config {
@@ -18,16 +17,6 @@ using diag::Diagnostics;
 using diag::finding;
 
 constexpr std::size_t most_suggestions = 50;  // each one looks at every known key
-
-std::vector<std::string> split_choices(std::string_view choices) {
-  std::vector<std::string> names;
-  while (!choices.empty()) {
-    const std::size_t bar = std::min(choices.find('|'), choices.size());
-    names.emplace_back(choices.substr(0, bar));
-    choices.remove_prefix(std::min(bar + 1, choices.size()));
-  }
-  return names;
-}
 
 std::string dotted(std::string_view prefix, std::string_view key) {
   return prefix.empty() ? std::string(key) : fmt::format("{}.{}", prefix, key);
@@ -66,11 +55,21 @@ class KeyChecker {
       const KeyInfo* info = find_top_level(member.key);
       const Node& node = *member.value.node;
       if (info != nullptr)
-        check_value(*info, member.key, member);
+        check_value(*info, member.key, member, findings_);
       else if (!used.contains(&node) && !is_merge_source(node, used))
         report_unknown(member);
     }
     check_nested(root);
+  }
+
+  /// Our own keys beside those of another dialect.
+  void check_own(const Node& root) {
+    if (const Member* degree = root.find("data_parallel_size"))
+      check_value(*find_key(own_top_level_keys(), degree->key), degree->key, *degree, findings_);
+    if (const Member* cpplan = root.find("cpplan")) {
+      check_value(*find_key(own_top_level_keys(), "cpplan"), "cpplan", *cpplan, findings_);
+      check_cpplan(*cpplan->value.node);
+    }
   }
 
  private:
@@ -105,7 +104,7 @@ class KeyChecker {
     if (is_fsdp && name == "version") return;
     const KeyInfo* info = find_key(keys, name);
     if (info != nullptr)
-      check_value(*info, dotted(prefix, member.key), member);
+      check_value(*info, dotted(prefix, member.key), member, findings_);
     else
       report_unknown_in(member, prefix, "CP101", keys);
   }
@@ -124,7 +123,7 @@ class KeyChecker {
                           std::span<const KeyInfo> keys) {
     for (const Member& member : section.members)
       if (const KeyInfo* info = find_key(keys, member.key))
-        check_value(*info, dotted(prefix, member.key), member);
+        check_value(*info, dotted(prefix, member.key), member, findings_);
   }
 
   void check_cpplan(const Node& cpplan) {
@@ -144,102 +143,14 @@ class KeyChecker {
     for (const Member& member : section.members) {
       const KeyInfo* info = find_key(keys, member.key);
       if (info != nullptr)
-        check_value(*info, dotted(prefix, member.key), member);
+        check_value(*info, dotted(prefix, member.key), member, findings_);
       else
         report_unknown_in(member, prefix, "CP102", keys);
     }
   }
 
-  void check_value(const KeyInfo& info, const std::string& key, const Member& member) {
-    const Node& node = *member.value.node;
-    if (!node.tag_is_supported) return;  // has a finding of its own
-    if (resolve_type(node) == ScalarType::null) return check_null(info, key, member);
-    switch (info.kind) {
-      case Kind::integer:
-        return complain(read_integer(key, node).complaint, member);
-      case Kind::real:
-        return complain(read_real(key, node).complaint, member);
-      case Kind::boolean:
-        return complain(read_boolean(key, node).complaint, member);
-      case Kind::text:
-        return complain(read_text(key, node).complaint, member);
-      case Kind::choice:
-        return check_choice(info, key, member);
-      case Kind::choice_or_boolean:
-        if (read_boolean(key, node).value) return;
-        return check_choice(info, key, member);
-      case Kind::list:
-        return check_kind(key, member, NodeKind::sequence, "a list");
-      case Kind::mapping:
-        return check_kind(key, member, NodeKind::mapping, "a mapping");
-      case Kind::any:
-        return check_date(key, member);
-    }
-  }
-
-  static ScalarType resolve_type(const Node& node) {
-    if (node.is_mapping() || node.is_sequence()) return ScalarType::text;
-    return resolve(node).type;
-  }
-
-  void check_null(const KeyInfo& info, const std::string& key, const Member& member) {
-    if (info.null == Null::unsets) return;
-    const bool required = key == "base_model" || key == "learning_rate";
-    if (required)
-      return report("CP105", place_of(member),
-                    fmt::format("{} is required (null stands here). give it a value", key));
-    report("CP106", place_of(member),
-           fmt::format("{} takes no null (an empty value is null). remove the key for the default, "
-                       "or give a value",
-                       key),
-           {.label = "null"});
-  }
-
-  /// An empty value has no width: its key is what to look at.
-  static diag::Span place_of(const Member& member) {
-    const diag::Span& span = member.value.span;
-    const bool is_empty = span.line == span.end_line && span.column == span.end_column;
-    return is_empty && span.placed() ? member.key_span : span;
-  }
-
-  void check_choice(const KeyInfo& info, const std::string& key, const Member& member) {
-    const Reading<std::string> text = read_text(key, *member.value.node);
-    if (!text.value) return complain(text.complaint, member);
-    const std::vector<std::string> choices = split_choices(info.choices);
-    if (std::find(choices.begin(), choices.end(), *text.value) != choices.end()) return;
-    const std::vector<std::string_view> candidates(choices.begin(), choices.end());
-    const auto near = did_you_mean(*text.value, candidates, 1);
-    const std::string also = info.kind == Kind::choice_or_boolean ? ", true or false" : "";
-    report("CP112", place_of(member),
-           fmt::format("{} takes {}{}, not \"{}\". write {}", key,
-                       also.empty() ? join_words(choices, "or") : join(choices, ", "), also,
-                       *text.value, near.empty() ? choices.front() : near.front()));
-  }
-
-  void check_kind(const std::string& key, const Member& member, NodeKind wanted,
-                  std::string_view name) {
-    const Node& node = *member.value.node;
-    if (node.kind == wanted) return;
-    const bool is_list = wanted == NodeKind::sequence;
-    report("CP104", place_of(member),
-           fmt::format("{} takes {} ({} stands here). {}", key, name, describe(node),
-                       is_list ? "write each item on its own line after `- `"
-                               : "write `name: value` lines, indented below it"),
-           {.label = fmt::format("{} is needed", name)});
-  }
-
-  void check_date(const std::string& key, const Member& member) {
-    const Node& node = *member.value.node;
-    if (node.kind != NodeKind::scalar || resolve(node).type != ScalarType::date) return;
-    report("CP111", member.value.span,
-           fmt::format("{0} is a date object, not text (YAML 1.1 reads it so). quote it: {1}: "
-                       "\"{0}\"",
-                       node.text, key),
-           {.label = "a date"});
-  }
-
   void report_unknown(const Member& member) {
-    check_date(member.key, member);
+    check_date(member.key, member, findings_);
     if (const ForeignKey* foreign = find_foreign_key(member.key)) {
       report("CP103", member.key_span,
              fmt::format("\"{}\" is spelled as in {} (axolotl ignores it and its value). write {}",
@@ -285,12 +196,6 @@ class KeyChecker {
     return fmt::format("known here: {}", join(names, ", "));
   }
 
-  void complain(const std::optional<Complaint>& complaint, const Member& member) {
-    if (!complaint) return;
-    report(complaint->rule, place_of(member), complaint->message,
-           {.label = complaint->label, .why = complaint->why});
-  }
-
   void report(std::string_view rule, const diag::Span& span, std::string message,
               diag::Details details = {}) {
     findings_.push_back(finding(rule, span, std::move(message), std::move(details)));
@@ -304,6 +209,10 @@ class KeyChecker {
 
 void check_axolotl_keys(const Document& document, Diagnostics& findings) {
   KeyChecker(findings).check_top_level(*document.root.node);
+}
+
+void check_own_keys(const Node& root, Diagnostics& findings) {
+  KeyChecker(findings).check_own(root);
 }
 
 }  // namespace cpplan::config

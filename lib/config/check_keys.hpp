@@ -8,4 +8,7 @@ namespace cpplan::config {
 /// mapping.
 void check_axolotl_keys(const Document& document, diag::Diagnostics& findings);
 
+/// Our own keys in a config of any dialect: data_parallel_size and everything below cpplan:.
+void check_own_keys(const Node& root, diag::Diagnostics& findings);
+
 }  // namespace cpplan::config

@@ -1,6 +1,6 @@
 #pragma once
-// Findings about settings of an axolotl config that are about one another or about the range of
-// one: batch and steps, required, renamed and exclusive keys.
+// Findings about settings that are about one another or about the range of one: batch and steps,
+// required, renamed and exclusive keys. Of an axolotl config where nothing else is said.
 #include "config/document.hpp"
 #include "config/training_config.hpp"
 
@@ -18,5 +18,8 @@ void check_required(const Document& document, const TrainingConfig& config,
 void check_deprecated(const Document& document, diag::Diagnostics& findings);
 void check_conflicts(const Document& document, const TrainingConfig& config,
                      diag::Diagnostics& findings);
+
+/// CP105, CP119 of a Megatron config.
+void check_megatron_settings(const TrainingConfig& config, diag::Diagnostics& findings);
 
 }  // namespace cpplan::config

@@ -33,6 +33,12 @@ bool is_known_tag(std::string_view tag) {
   return false;
 }
 
+/// Two scalars that are written alike.
+bool says_the_same(const Node& a, const Node& b) {
+  return a.kind == NodeKind::scalar && b.kind == NodeKind::scalar && a.style == b.style &&
+         a.text == b.text && a.tag == b.tag;
+}
+
 /// A collection whose end has not been seen.
 struct Frame {
   Node* node = nullptr;
@@ -271,7 +277,10 @@ class Builder final : public YAML::EventHandler {
     const auto [first, is_new] = frame.seen.try_emplace(frame.key, frame.node->members.size());
     if (!is_new) {
       const Member& earlier = frame.node->members[first->second];
-      findings_.push_back(duplicate_key(key_span, earlier.key, earlier.key_span));
+      const Repetition kind = says_the_same(*earlier.value.node, *value.node)
+                                  ? Repetition::same_value
+                                  : Repetition::other_value;
+      findings_.push_back(duplicate_key(key_span, earlier.key, earlier.key_span, kind));
     }
     frame.node->members.push_back({std::move(frame.key), key_span, value});
   }

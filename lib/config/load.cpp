@@ -1,90 +1,40 @@
 #include "config/load.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/files.hpp"
-#include "base/text.hpp"
 #include "config/check_keys.hpp"
+#include "config/check_megatron_keys.hpp"
+#include "config/check_root.hpp"
 #include "config/checks.hpp"
+#include "config/dialect.hpp"
 #include "config/document.hpp"
+#include "config/megatron_arguments.hpp"
+#include "config/overlay.hpp"
 #include "config/read_axolotl.hpp"
-#include "config/schema.hpp"
+#include "config/read_megatron.hpp"
 #include "config/source_checks.hpp"
-#include "diag/rule_table.hpp"
 
 namespace cpplan::config {
 namespace {
 
-using diag::Diagnostics;
-using diag::finding;
-
-void report_scalar_root(const Value& root, Diagnostics& findings) {
-  const std::string& text = root.node->text;
-  const auto colon = text.find(':');
-  const bool glued = root.node->style == ScalarStyle::plain && colon != text.npos && colon > 0 &&
-                     colon + 1 < text.size() && text.find('\n') == text.npos;
-  findings.push_back(finding(
-      "CP010", root.span,
-      glued ? fmt::format("no space after the colon (so the whole line is one text). write {}: {}",
-                          text.substr(0, colon), text.substr(colon + 1))
-            : "the top level is a single value (a config is a mapping). write key: value lines"));
+/// The text as a tree; without node where it cannot be read, which is a finding.
+Document read_document(const diag::SourceFile& source, diag::Diagnostics& findings) {
+  if (!check_encoding(source, findings)) return {};
+  check_directives(source, findings);
+  return parse_document(source, findings);
 }
 
-/// True where the root is a mapping with members.
-bool check_root(const Document& document, const std::string& file, bool has_overrides,
-                Diagnostics& findings) {
-  const Value& root = document.root;
-  const bool empty = root.node == nullptr || root.node->is_null() ||
-                     (root.node->is_mapping() && root.node->members.empty());
-  if (empty && !has_overrides)
-    findings.push_back(finding("CP009", diag::Span{file},
-                               "the config is empty (base_model, learning_rate and datasets are "
-                               "missing). add them as key: value lines"));
-  if (empty) return has_overrides;
-  if (root.node->is_sequence())
-    findings.push_back(finding("CP010", root.span,
-                               "the top level is a list (a config is a mapping). write key: value "
-                               "lines without `- `"));
-  if (root.node->kind == NodeKind::scalar) report_scalar_root(root, findings);
-  return root.node->is_mapping();
+diag::SourceFile source_of(ConfigText text) {
+  return {std::move(text.name), with_line_feeds(without_byte_order_mark(std::move(text.text)))};
 }
 
-/// Where no key is axolotl's the file is something else: one finding says so, not one a key.
-bool is_training_config(const Node& root) {
-  return std::any_of(root.members.begin(), root.members.end(), [](const Member& m) {
-    return m.key == "base_model" || m.key == "micro_batch_size" || m.key == "learning_rate" ||
-           m.key == "sequence_len" || m.key == "datasets" || m.key == "pretraining_dataset" ||
-           m.key == "gradient_accumulation_steps" || m.key == "cpplan" ||
-           m.key == "tensor_parallel_size" || m.key == "context_parallel_size";
-  });
+bool is_unreadable(const Document& document, const diag::Diagnostics& findings) {
+  return document.root.node == nullptr && diag::summarize(findings).errors > 0;
 }
 
-bool looks_like_megatron(const Node& root) {
-  for (const std::string_view key : {"MODEL_ARGS", "language_model", "model_parallel"})
-    if (root.find(key) != nullptr) return true;
-  return std::count_if(root.members.begin(), root.members.end(),
-                       [](const Member& m) { return find_foreign_key(m.key) != nullptr; }) >= 3;
-}
-
-void report_other_file(const Member& first, const Node& root, Diagnostics& findings) {
-  findings.push_back(finding(
-      "CP118", first.key_span,
-      looks_like_megatron(root)
-          ? "this is a Megatron config (only axolotl's keys are read so far). write base_model, "
-            "datasets, sequence_len, micro_batch_size and learning_rate"
-          : "this is no training config (none of base_model, datasets, sequence_len, "
-            "micro_batch_size and learning_rate stands in it). give the file that holds them"));
-}
-
-void read_mapping(const Document& document, LoadedConfig& loaded) {
-  const Node& root = *document.root.node;
+void read_as_axolotl(const Document& document, LoadedConfig& loaded) {
   loaded.config = read_axolotl(document, loaded.source.name());
-  if (!root.members.empty() && !is_training_config(root)) {
-    if (looks_like_megatron(root)) loaded.config->dialect = Dialect::megatron;
-    return report_other_file(root.members.front(), root, loaded.diagnostics);
-  }
   check_axolotl_keys(document, loaded.diagnostics);
   check_required(document, *loaded.config, loaded.diagnostics);
   check_deprecated(document, loaded.diagnostics);
@@ -92,31 +42,99 @@ void read_mapping(const Document& document, LoadedConfig& loaded) {
   check_batch(document, *loaded.config, loaded.diagnostics);
 }
 
+void read_as_megatron(const Document& document, LoadedConfig& loaded) {
+  loaded.config = read_megatron(document, loaded.source.name());
+  check_megatron_keys(document, loaded.diagnostics);
+  check_megatron_settings(*loaded.config, loaded.diagnostics);
+}
+
+/// Where no key is a training config's the file is something else: one finding says so, not one a
+/// key.
+void read_mapping(const Document& document, std::optional<Dialect> dialect, LoadedConfig& loaded) {
+  const Node& root = *document.root.node;
+  if (dialect == Dialect::megatron) return read_as_megatron(document, loaded);
+  if (dialect == Dialect::axolotl || root.members.empty()) return read_as_axolotl(document, loaded);
+  loaded.config = read_axolotl(document, loaded.source.name());
+  report_other_file(root, loaded.diagnostics);
+}
+
+/// Puts `over` on top; a tree that is no mapping has a finding and stays out.
+void put_on_top(Document& document, const Document& over, const diag::SourceFile& source,
+                diag::Diagnostics& findings) {
+  if (!check_root(over, source.name(), Role::part, findings) || over.root.node == nullptr) return;
+  if (!over.root.node->is_mapping()) return;
+  const bool has_base = document.root.node != nullptr && document.root.node->is_mapping();
+  document.root.node =
+      has_base ? merged(*document.root.node, *over.root.node, document) : over.root.node;
+}
+
+/// Overrides with Megatron's names where the file's form has them.
+std::vector<Override> placed(std::vector<Override> overrides, const Node* root,
+                             std::optional<Dialect> dialect) {
+  if (dialect != Dialect::megatron || root == nullptr) return overrides;
+  for (Override& override : overrides) override.key = megatron_path(*root, override.key);
+  return overrides;
+}
+
+std::optional<Dialect> dialect_of(const Document& document, const LoadOptions& options) {
+  const Node* root = document.root.node;
+  if (options.dialect || root == nullptr || !root->is_mapping()) return options.dialect;
+  return detect_dialect(*root);
+}
+
 }  // namespace
 
-LoadedConfig load_config_text(std::string name, std::string text,
-                              std::span<const Override> overrides) {
+LoadedConfig load_config_texts(ConfigText text, std::vector<ConfigText> overlays,
+                               const LoadOptions& options) {
   LoadedConfig loaded;
-  loaded.source = diag::SourceFile(std::move(name), without_byte_order_mark(std::move(text)));
-  if (!check_encoding(loaded.source, loaded.diagnostics)) return loaded;
-  Document document = parse_document(loaded.source, loaded.diagnostics);
-  const bool unreadable = diag::summarize(loaded.diagnostics).errors > 0 && !document.root.node;
-  if (unreadable) {
-    diag::sort_by_place(loaded.diagnostics);
-    return loaded;
+  auto& findings = loaded.diagnostics;
+  loaded.source = source_of(std::move(text));
+  Document document = read_document(loaded.source, findings);
+  bool readable = !is_unreadable(document, findings);
+  const bool is_whole = overlays.empty() && options.overrides.empty();
+  readable = readable && check_root(document, loaded.source.name(),
+                                    is_whole ? Role::whole : Role::part, findings);
+  std::vector<Document> trees;  // keep the nodes that the merged tree shares
+  for (ConfigText& overlay : overlays) {
+    const auto& source = loaded.overlays.emplace_back(source_of(std::move(overlay)));
+    trees.push_back(read_document(source, findings));
+    if (readable) put_on_top(document, trees.back(), source, findings);
   }
-  if (check_root(document, loaded.source.name(), !overrides.empty(), loaded.diagnostics)) {
-    apply_overrides(document, overrides, loaded.diagnostics);
-    if (document.root.node != nullptr) read_mapping(document, loaded);
+  if (readable) {
+    apply_overrides(document,
+                    placed(options.overrides, document.root.node, dialect_of(document, options)),
+                    findings);
+    if (document.root.node != nullptr && document.root.node->is_mapping())
+      read_mapping(document, dialect_of(document, options), loaded);
   }
-  diag::sort_by_place(loaded.diagnostics);
+  diag::sort_by_place(findings);
   return loaded;
 }
 
-Result<LoadedConfig> load_config(const std::string& path, std::span<const Override> overrides) {
+LoadedConfig load_config_text(std::string name, std::string text,
+                              std::span<const Override> overrides) {
+  LoadOptions options;
+  options.overrides.assign(overrides.begin(), overrides.end());
+  return load_config_texts({std::move(name), std::move(text)}, {}, options);
+}
+
+Result<LoadedConfig> load_config(const std::string& path, const LoadOptions& options) {
   Result<std::string> text = path == "-" ? read_standard_input() : read_file(path);
   if (!text) return tl::unexpected(text.error());
-  return load_config_text(path == "-" ? "<stdin>" : path, std::move(*text), overrides);
+  std::vector<ConfigText> overlays;
+  for (const std::string& overlay : options.overlays) {
+    Result<std::string> content = read_file(overlay);
+    if (!content) return tl::unexpected(content.error());
+    overlays.push_back({overlay, std::move(*content)});
+  }
+  return load_config_texts({path == "-" ? "<stdin>" : path, std::move(*text)}, std::move(overlays),
+                           options);
+}
+
+Result<LoadedConfig> load_config(const std::string& path, std::span<const Override> overrides) {
+  LoadOptions options;
+  options.overrides.assign(overrides.begin(), overrides.end());
+  return load_config(path, options);
 }
 
 }  // namespace cpplan::config

@@ -135,6 +135,36 @@ std::size_t word_end(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+std::string with_line_feeds(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n')) text[i] = '\n';
+  // The bytes of a longer line break become spaces in front of the line feed.
+  for (const std::string_view line_break : {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
+    for (auto at = text.find(line_break); at != text.npos; at = text.find(line_break, at)) {
+      text.replace(at, line_break.size(), line_break.size(), ' ');
+      text[at + line_break.size() - 1] = '\n';
+    }
+  return text;
+}
+
+void check_directives(const diag::SourceFile& source, diag::Diagnostics& findings) {
+  bool has_directive = false;
+  for (int n = 1; n <= source.line_count(); ++n) {
+    const std::string_view line = source.line(n);
+    if (trimmed(line).empty() || line.starts_with('#')) continue;
+    if (line.starts_with('%')) {
+      has_directive = true;
+      continue;
+    }
+    if (!has_directive || line.starts_with("---")) return;
+    findings.push_back(diag::finding(
+        "CP001", {source.name(), n, 1, n, 2},
+        "no `---` between the % directives and the document (they need it). write --- on a line "
+        "of its own, or remove the directives"));
+    return;
+  }
+}
+
 std::string without_byte_order_mark(std::string text) {
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   return text;

@@ -20,6 +20,13 @@ constexpr std::size_t max_file_size = std::size_t{4} << 20;
 /// Takes off a UTF-8 byte order mark, which PyYAML strips as well.
 std::string without_byte_order_mark(std::string text);
 
+/// With a line feed wherever PyYAML sees the end of a line: a carriage return alone, U+0085, U+2028
+/// and U+2029 end one for it, and for nobody else. As many bytes as before.
+std::string with_line_feeds(std::string text);
+
+/// CP001: `%` directives in front of a document that does not begin with `---`.
+void check_directives(const diag::SourceFile& source, diag::Diagnostics& findings);
+
 /// UTF-16, bytes that are no UTF-8, control characters, more than max_file_size: CP004.
 /// True where the text can be parsed.
 bool check_encoding(const diag::SourceFile& source, diag::Diagnostics& findings);

@@ -60,14 +60,19 @@ Diagnostic key_without_colon(Span span, std::string_view key) {
                              key, key.substr(0, key.find_first_of(" \t\n="))));
 }
 
-Diagnostic duplicate_key(Span again, std::string_view key, const Span& first) {
+Diagnostic duplicate_key(Span again, std::string_view key, const Span& first,
+                         Repetition repetition) {
   const int line = again.line;
-  return finding("CP003", std::move(again),
-                 fmt::format("duplicate key \"{}\" (lines {} and {}). keep one of them", key,
-                             first.line, line),
-                 {.label = "this one would be used",
-                  .why = "the framework takes the last one without a word",
-                  .related = {{"the first one", first}}});
+  const bool same = repetition == Repetition::same_value;
+  Diagnostic found =
+      finding("CP003", std::move(again),
+              fmt::format("duplicate key \"{}\" (lines {} and {}{}). keep one of them", key,
+                          first.line, line, same ? ", with the same value" : ""),
+              {.label = same ? "the same again" : "this one would be used",
+               .why = "the framework takes the last one without a word",
+               .related = {{"the first one", first}}});
+  if (same) found.severity = diag::Severity::warning;
+  return found;
 }
 
 Diagnostic collection_as_key(Span span) {

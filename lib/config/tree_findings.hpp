@@ -7,7 +7,8 @@
 
 namespace cpplan::config {
 
-enum class Boundary { marker, stray_text };  // `---`, or text behind a document's end
+enum class Repetition { same_value, other_value };  // of a key
+enum class Boundary { marker, stray_text };         // `---`, or text behind a document's end
 
 diag::Diagnostic second_document(diag::Span span, Boundary boundary);
 diag::Diagnostic recursive_alias(diag::Span span, std::string_view alias);
@@ -16,7 +17,9 @@ diag::Diagnostic too_deep(diag::Span span);
 diag::Diagnostic open_quote(diag::Span span);
 /// `key` is empty where a colon stands without one.
 diag::Diagnostic key_without_colon(diag::Span span, std::string_view key);
-diag::Diagnostic duplicate_key(diag::Span again, std::string_view key, const diag::Span& first);
+/// A warning where both say the same, else an error: the last one wins.
+diag::Diagnostic duplicate_key(diag::Span again, std::string_view key, const diag::Span& first,
+                               Repetition repetition);
 diag::Diagnostic collection_as_key(diag::Span span);
 diag::Diagnostic merge_of_scalar(diag::Span span);
 diag::Diagnostic too_many_merged(diag::Span span, Index limit);

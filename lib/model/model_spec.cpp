@@ -1,37 +1,45 @@
 #include "model/model_spec.hpp"
 
-#include "base/checked.hpp"
-#include "base/contract.hpp"
-#include "model/resolve.hpp"
+#include <vector>
+
+#include "base/text.hpp"
 
 namespace cpplan::model {
 namespace {
 
-// Each term is the product that a tensor of the layer has; their sum is
-// h*(a*d) + 2*h*(g*d) + (a*d)*h + 3*h*f + 2*h.
-std::optional<Index> layer_parameters(const ModelSpec& m) {
-  const auto q_and_o = checked_product(2, m.hidden_size, m.num_attention_heads, m.head_dim);
-  const auto k_and_v = checked_product(2, m.hidden_size, m.num_key_value_heads, m.head_dim);
-  const auto mlp = checked_product(3, m.hidden_size, m.intermediate_size);
-  const auto norms = checked_product(2, m.hidden_size);
-  return checked_sum(q_and_o, k_and_v, mlp, norms);
+void note(std::vector<std::string>& traits, bool holds, const char* trait) {
+  if (holds) traits.emplace_back(trait);
+}
+
+bool is_windowed(const ModelSpec& m, Index sequence_len) {
+  return m.sliding_window > 0 && m.sliding_window < sequence_len;
 }
 
 }  // namespace
 
-std::optional<Index> checked_parameter_count(const ModelSpec& m) {
-  const auto layer = layer_parameters(m);
-  const auto layers =
-      layer ? checked_multiply(*layer, m.num_hidden_layers) : std::optional<Index>();
-  const auto vocabulary =
-      checked_product(m.tie_word_embeddings ? 1 : 2, m.hidden_size, m.vocab_size);
-  return checked_sum(layers, vocabulary, m.hidden_size);
+ModelSpec with_derived_dimensions(ModelSpec m) {
+  if (m.num_key_value_heads == 0) m.num_key_value_heads = m.num_attention_heads;
+  const bool divides = m.num_attention_heads > 0 && m.hidden_size % m.num_attention_heads == 0;
+  if (m.head_dim == 0 && divides) m.head_dim = m.hidden_size / m.num_attention_heads;
+  return m;
 }
 
-Index parameter_count(const ModelSpec& m) {
-  const auto count = checked_parameter_count(m);
-  expect(count.has_value(), "a model spec's parameters are countable");
-  return *count;
+std::optional<std::string> why_not_llama_type(const ModelSpec& m, Index sequence_len) {
+  const auto& b = m.biases;
+  std::vector<std::string> traits;
+  note(traits, m.experts.num_local_experts > 0, "experts");
+  note(traits, m.latent.kv_lora_rank > 0, "latent attention");
+  note(traits, b.query_key_value || b.attention_output || b.mlp, "biases");
+  note(traits, m.qk_norm != QkNorm::none, "norms of queries and keys");
+  note(traits, m.norm != Norm::rms, "LayerNorm");
+  note(traits, m.norms_per_layer != 2 || !m.norms_before_blocks, "norms after its blocks");
+  note(traits, m.mlp != Mlp::gated || m.hidden_act != "silu", "an MLP that is not SwiGLU");
+  note(traits, m.positions != Positions::rotary, "positions that are not rotary everywhere");
+  note(traits, is_windowed(m, sequence_len), "a sliding window");
+  note(traits, m.attention_sinks, "attention sinks");
+  note(traits, m.scaled_or_capped, "scaled or capped embeddings, logits or residuals");
+  if (traits.empty()) return std::nullopt;
+  return "it has " + join_words(traits, "and");
 }
 
 }  // namespace cpplan::model

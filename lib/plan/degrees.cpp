@@ -20,6 +20,20 @@ bool is_set(const config::Setting<Index>& setting) {
   return setting.given() && *setting > 1;
 }
 
+/// In Megatron expert ranks are data-parallel ranks, and what is sharded are optimizer states.
+DataParallel fill_as_megatron(const config::TrainingConfig& config, Index dp) {
+  const auto& m = config.megatron;
+  DataParallel filled;
+  filled.dp = dp;
+  filled.ep = at_least_one(config.parallel.expert_parallel_size);
+  const bool shards = m.use_distributed_optimizer.value_or(false) ||
+                      m.use_megatron_fsdp.value_or(false) || m.use_torch_fsdp2.value_or(false);
+  filled.shard =
+      shards ? exact_quotient(dp, at_least_one(m.num_distributed_optimizer_instances)) : 1;
+  filled.replicate = dp / filled.shard;
+  return filled;
+}
+
 }  // namespace
 
 const config::Setting<Index>& context_parallel_setting(const config::TrainingConfig& config) {
@@ -40,6 +54,7 @@ std::optional<Index> model_parallel_size(const Degrees& d) {
 }
 
 DataParallel fill_data_parallel(const config::TrainingConfig& config, Index dp) {
+  if (config.dialect == config::Dialect::megatron) return fill_as_megatron(config, dp);
   const auto& p = config.parallel;
   DataParallel filled;
   filled.dp = dp;

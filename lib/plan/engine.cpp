@@ -137,6 +137,10 @@ Result<engine::Job> make_job(const Plan& plan) {
     return failure(
         "the dimensions of the model are not known (base_model is not in the registry). "
         "give them under cpplan.model");
+  if (const auto why = model::why_not_llama_type(*plan.model, plan.batch.sequence_len))
+    return failure(fmt::format(
+        "the engine cannot train {} ({}). use a model of Llama's type, for example Llama-3.2-1B",
+        plan.model->name, *why));
   if (plan.layout.stage_layers.empty())
     return failure(fmt::format(
         "{} layers do not fit {} pipeline stages (every stage has the same number of them). use "

@@ -5,9 +5,14 @@
 #include "base/checked.hpp"
 #include "model/resolve.hpp"
 #include "model/shrink.hpp"
+#include "plan/as_version.hpp"
 #include "plan/batch.hpp"
 #include "plan/degrees.hpp"
 #include "plan/dimensions.hpp"
+#include "plan/documents.hpp"
+#include "plan/megatron_batch.hpp"
+#include "plan/megatron_stages.hpp"
+#include "plan/memory.hpp"
 #include "plan/sequence.hpp"
 #include "plan/stages.hpp"
 #include "plan/steps.hpp"
@@ -64,10 +69,38 @@ void shrink_to_laptop(Plan& plan) {
   batch.tokens_per_step = checked_multiply(batch.batch_size, batch.sequence_len).value_or(0);
 }
 
+/// Idle time of a stage over all its time (Narayanan et al., SC'21).
+std::optional<double> bubble_fraction(const Plan& plan) {
+  const Index stages = plan.layout.dims.pp;
+  if (stages <= 1) return std::nullopt;
+  const auto chunks =
+      static_cast<double>(plan.megatron ? plan.megatron->virtual_stages.value_or(1) : 1);
+  const auto idle = static_cast<double>(stages - 1);
+  return idle / (chunks * static_cast<double>(plan.batch.gradient_accumulation_steps) + idle);
+}
+
+/// What Megatron's dialect has beside the rest. Wants the batch.
+MegatronPlan plan_megatron(const Plan& plan) {
+  const config::TrainingConfig& config = plan.config;
+  const auto& dims = plan.layout.dims;
+  const Index layers = config.model.num_hidden_layers.value_or(0);
+  return {megatron_global_batch(config, plan.batch), padded_vocab_size(config, dims.tp),
+          virtual_stages(config, layers, dims.pp)};
+}
+
 /// A shrunk model has as many layers as its even stages need.
 EndStages end_stages(const config::TrainingConfig& config, const PlanInputs& inputs) {
   if (inputs.shrink) return {};
   return {config.parallel.first_stage_layers.value, config.parallel.last_stage_layers.value};
+}
+
+/// The model's layers, or what is known of it: stages need no more.
+std::optional<std::vector<int>> layers_of_stages(const Plan& plan, const PlanInputs& inputs) {
+  const Index stages = plan.layout.dims.pp;
+  const Index layers = plan.model ? plan.model->num_hidden_layers
+                                  : model::known_dimensions(plan.config).num_hidden_layers;
+  if (plan.megatron && !inputs.shrink) return megatron_stage_layers(plan.config, layers, stages);
+  return stage_layers(layers, stages, end_stages(plan.config, inputs));
 }
 
 }  // namespace
@@ -76,21 +109,26 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
                const cluster::Environment& environment) {
   Plan plan;
   plan.config = config;
+  plan.environment = environment;
   plan.diagnostics = environment.findings;
   plan.world = find_world(config, inputs, environment, plan.diagnostics);
   plan.layout = lay_out(config, inputs, plan.world.size);
-  plan.batch = make_batch(config, plan.layout.dims.dp);
+  const bool megatron = config.dialect == config::Dialect::megatron;
+  plan.batch = megatron ? make_megatron_batch(config, plan.layout.dims.dp)
+                        : make_batch(config, plan.layout.dims.dp);
+  plan.steps = count_steps(config, inputs, plan.batch, plan.world.size);
+  if (megatron) plan.megatron = plan_megatron(plan);
+  if (inputs.as) plan.as_version = compute_as(*inputs.as, plan);
   if (inputs.global_batch) plan.global_batch = reach_global_batch(plan.batch, *inputs.global_batch);
-  plan.steps = count_steps(config, inputs, plan.batch);
   plan.model = model::resolve_model(config);
   if (inputs.shrink) shrink_to_laptop(plan);
-  if (plan.model)
-    plan.layout.stage_layers =
-        stage_layers(plan.model->num_hidden_layers, plan.layout.dims.pp, end_stages(config, inputs))
-            .value_or(std::vector<int>{});
+  plan.layout.stage_layers = layers_of_stages(plan, inputs).value_or(std::vector<int>{});
+  plan.layout.bubble_fraction = bubble_fraction(plan);
   plan.framework_layout = framework_layout(config, plan.batch, plan.layout.dims);
   plan.engine_layout = engine_layout(plan.batch, plan.layout.dims);
+  plan.documents = lay_out_documents(inputs.documents, plan.layout.dims);
   plan.layout.dimensions = dimension_table(plan);
+  estimate_framework_memory(plan);
   return plan;
 }
 

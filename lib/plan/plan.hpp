@@ -1,11 +1,14 @@
 #pragma once
 // What `cpplan plan` computes of a config: facts with their sources, as data. report/ prints it,
 // run executes it.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cluster/environment.hpp"
 #include "config/training_config.hpp"
+#include "data/lengths.hpp"
 #include "diag/diagnostic.hpp"
 #include "layout/parallel_dims.hpp"
 #include "layout/ranks.hpp"
@@ -13,13 +16,21 @@
 
 namespace cpplan::plan {
 
+/// --as: whose arithmetic is shown beside the right one.
+enum class Version { axolotl_0_14, axolotl_3444, axolotl_0_15, megatron };
+
 /// What the command line or the environment adds to the file.
 struct PlanInputs {
   std::optional<Index> world_size, nodes, gpus_per_node;
+  std::optional<Index> launched;    // ranks that --launch-command starts
   std::optional<Index> rows;        // as loaded: the validation split is still to be taken off
   std::optional<Index> train_rows;  // what the trainer sees
+  std::optional<Index> total_tokens, eval_tokens;   // of the training and the evaluation set
+  std::shared_ptr<const data::RowLengths> lengths;  // --lengths: as loaded, before any filter
+  std::optional<Version> as;                        // --as: plan/as_version.hpp parses its names
   std::optional<Index> global_batch;
   std::optional<layout::Order> order;
+  std::vector<Index> documents;  // tokens of each, of one packed sequence
   bool shrink = false;  // plan for a tiny model and short sequences of the same divisibility
 };
 
@@ -52,19 +63,81 @@ struct LearningRatePoint {
   double value = 0;
 };
 
+/// A name of the plan and how its value came about, the numbers put in: for --explain.
+struct Formula {
+  std::string name;  // "train_rows", "batch_size", "total_num_steps", ...
+  std::string text;
+};
+
+enum class SamplerKind { sequential, random };
+
+/// Sample packing, replayed on the lengths of the rows. JSON names are those of the members, below
+/// "packing", where no other is given.
+struct Packing {
+  std::string method;  // "first-fit" or "next-fit"
+  SamplerKind sampler = SamplerKind::random;
+  Index bin_capacity = 0;    // tokens
+  Index bins_per_batch = 1;  // micro_batch_size where the attention cannot take one row of it all
+  Index rows_per_bin = 0, group_size = 0;
+  Index replays = 0;  // orders of the rows that were packed: 1 is exact
+  Index bins = 0;     // of an epoch; with a random sampler the mean, rounded
+  Index min_bins = 0, max_bins = 0;
+  Index batches = 0;          // micro-batches of all data-parallel ranks; 0: no full one
+  Index data_loader_len = 0;  // max(1, batches * micro_batch_size // batch_size)
+  double efficiency = 0;      // tokens of the bins that are trained on, of their room
+  /// ceil(100 * efficiency) / 100 as the framework counts it: where a last batch is dropped its
+  /// bins leave the room, but not the tokens.
+  std::optional<double> sample_packing_eff_est;
+  Index min_steps = 0, max_steps = 0;  // of the replays, before max_steps
+};
+
+/// Every `interval` optimizer steps, or at the end of each epoch; none where `strategy` is "no".
+struct Points {
+  std::string strategy;           // "steps", "epoch", "no", "best"
+  std::optional<Index> interval;  // JSON: save_steps, eval_steps
+  Index count = 0;                // JSON: saves, evals
+  std::vector<Index> steps;       // JSON: save_points, eval_points; the first 1,000
+};
+
 struct Steps {
-  std::optional<Index> total_num_steps;  // none without rows or max_steps
-  std::string path;                      // "plain", "max_steps": how it was counted
-  std::string formula;                   // with the numbers put in
+  std::optional<Index> total_num_steps;  // none without rows, lengths, tokens or max_steps
+  /// "plain", "packing (estimate)", "packing (measured)", "streaming", "max_steps",
+  /// "epochs" (the framework's own count is none, and its trainer counts epochs), "megatron"
+  std::string path;
+  std::string formula;            // with the numbers put in
+  std::vector<Formula> formulas;  // of everything below, in the order it is computed
   double num_epochs = 1;
-  std::optional<Index> rows, rows_after_shard;  // as loaded; of this shard
-  std::optional<Index> train_rows, eval_rows;   // after the split
+  std::optional<Index> rows, rows_after_shard;         // as loaded; of this shard
+  std::optional<Index> rows_too_long, rows_too_short;  // of the length filter, if lengths are known
+  std::optional<Index> train_rows, eval_rows;          // after the split
+  std::optional<Index> total_num_tokens, eval_num_tokens;  // of these rows
+  /// What the framework computes as its number of steps before max_steps: negative, 0 or fractional
+  /// where packing is estimated on little data. JSON: upstream_value.
+  std::optional<double> upstream_value;
+  /// The same of the validation rows, where they are packed: the framework refuses 0.
+  std::optional<double> eval_num_steps;
   std::optional<Index> trainer_max_steps;  // what the trainer really runs: max_steps wins there
+  std::optional<double> epochs;            // passes over the data that trainer_max_steps make
+  std::optional<Index> steps_per_epoch;    // optimizer steps, as the trainer counts them
   std::optional<Index> warmup_steps;
   double learning_rate = 0;
   std::string lr_scheduler;
   double min_lr_ratio = 0;
   std::vector<LearningRatePoint> learning_rates;
+  std::optional<Packing> packing;  // where rows are packed and their lengths are known
+  Points saves, evals;
+};
+
+/// What another version computes for this config. JSON: below "as".
+struct AsVersion {
+  std::string version;                    // "axolotl@0.14"
+  Index batch_size = 0;                   // 0: beyond 64 bits
+  std::optional<double> total_num_steps;  // JSON: steps; its own count, usable or not
+  std::string batch_formula, steps_formula;
+  std::optional<Index> right_steps;  // of this plan
+  std::optional<double> step_ratio;  // its steps over the right ones
+  std::optional<double> epochs;      // passes over the data that its steps make
+  std::string verdict;               // one sentence: what differs, by how much and why
 };
 
 /// Rows of a table: what a dimension splits, what it copies, what it costs.
@@ -84,6 +157,22 @@ struct SequenceLayout {
   double imbalance = 1;  // causal work, greatest rank over mean
 };
 
+/// Causal pairs of each context-parallel rank, and the greatest over the mean.
+struct DocumentWork {
+  std::vector<Index> pairs;
+  double imbalance = 1;
+};
+
+/// --documents: one packed sequence, document by document.
+struct DocumentLayout {
+  Index multiple = 1;                          // that each is padded to
+  std::vector<Index> lengths, padded_lengths;  // of each document
+  std::vector<Index> cu_seqlens, cu_seqlens_padded;
+  Index tokens_per_rank = 0;                    // rows, padding included
+  DocumentWork head_tail, contiguous, striped;  // empty beyond 4,096 context-parallel ranks
+};
+inline constexpr int most_listed_cp_ranks = 4096;
+
 struct LayoutPlan {
   layout::ParallelDims dims;
   layout::Order order = layout::megatron_order;
@@ -91,6 +180,7 @@ struct LayoutPlan {
   std::vector<int> stage_layers;  // empty where the model is not known
   std::vector<DimensionRow> dimensions;
   Index weight_shards = 1, weight_replicas = 1;
+  std::optional<double> bubble_fraction;  // of a pipeline: (p-1) / (v M + p-1)
 };
 
 /// Bytes of one rank of our engine by what they hold, from the meta run.
@@ -99,21 +189,63 @@ struct EngineMemory {
   int heaviest_rank = 0;
 };
 
+enum class MemoryKind : std::uint8_t { parameters, gradients, optimizer, activations, transient };
+
+/// One addend of the framework's memory. `formula` has the numbers put in: "2 * 3,093,299,200".
+struct MemoryTerm {
+  MemoryKind kind = MemoryKind::parameters;
+  std::string name, formula;
+  Bytes bytes;
+};
+
+enum class Fit : std::uint8_t { unknown, fits, exceeds };
+
+/// What the framework that the config belongs to takes on a rank, by closed formula: of the
+/// heaviest pipeline stage, at the moment of the step when it takes most. All other memory of the
+/// GPU, that of CUDA's context and of NCCL's buffers, is not in it.
+struct FrameworkMemory {
+  std::string framework;  // "axolotl", "megatron"
+  std::string sharding;   // "FSDP over 8 ranks", "distributed optimizer over 4 ranks"
+  std::string peak;       // "loss" or "backward of a layer": what `transient` is of
+  std::vector<std::string> assumptions;  // what the config leaves open and the formulas decide
+  std::vector<MemoryTerm> terms;         // largest first; none of 0 bytes; their sum is the total
+  Bytes parameters, gradients, optimizer, activations, transient, total;  // sums by kind
+  Index trainable_parameters = 0;                                         // of the whole model
+  int heaviest_stage = 0, heaviest_rank = 0;
+  std::string gpu;                 // of cpplan.cluster.gpu, as the table calls it; empty: not known
+  std::optional<Bytes> gpu_bytes;  // that it leaves to a program
+  Fit fit = Fit::unknown;
+};
+
 struct TrafficRow {
   std::string group, collective;
   Bytes bytes;  // sent by the rank in one step
   Index messages = 0;
 };
 
+/// What Megatron's dialect has beside the rest.
+struct MegatronPlan {
+  Index global_batch_size = 0;  // as it counts samples; 0: beyond 64 bits
+  std::optional<Index> padded_vocab_size, virtual_stages;
+};
+
 struct Plan {
   config::TrainingConfig config;
+  cluster::Environment environment;
   World world;
   Batch batch;
   std::optional<GlobalBatch> global_batch;
   Steps steps;
+  std::optional<AsVersion> as_version;
+  std::optional<MegatronPlan> megatron;
   LayoutPlan layout;
   SequenceLayout framework_layout, engine_layout;
+  std::optional<DocumentLayout> documents;
   std::optional<model::ModelSpec> model;
+  std::optional<FrameworkMemory> framework_memory;  // none where the model is not known
+  // One fp32 copy of a micro-batch's logits on a rank; none without a vocab_size, or where a fused
+  // loss never makes them.
+  std::optional<Bytes> logits_fp32_bytes_per_rank;
   std::optional<EngineMemory> engine_memory;
   std::vector<TrafficRow> engine_traffic;  // of rank 0
   diag::Diagnostics diagnostics;           // of planning; rules/ adds its own

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "plan/learning_rate.hpp"
+#include "base/checked.hpp"
+#include "plan/batch.hpp"
+#include "plan/megatron_steps.hpp"
+#include "plan/packed_steps.hpp"
+#include "plan/points.hpp"
+#include "plan/rows.hpp"
+#include "plan/schedule.hpp"
+#include "plan/step_count.hpp"
 
 namespace cpplan::plan {
 namespace {
-
-constexpr double largest_count = 9007199254740992.0;  // 2^53: every count below is exact
 
 /// 0 is falsy upstream and -1 is Hugging Face's "use epochs": both mean unset. Others below 1 are
 /// an error that rules/ reports.
@@ -18,133 +22,87 @@ std::optional<Index> effective_max_steps(const config::BatchSettings& b) {
   return b.max_steps.given() && *b.max_steps >= 1 ? b.max_steps.value : std::nullopt;
 }
 
-bool streams(const config::TrainingConfig& config) {
-  return config.batch.streaming.value_or(false) ||
-         config.features.pretraining_dataset.value_or(false);
+/// Preference training counts and warms up over its epochs whatever max_steps says
+/// (utils/data/rl.py); only its trainer stops there.
+bool counts_beyond_max_steps(const config::TrainingConfig& config) {
+  return trains_preferences(config) && step_path(config) != StepPath::streaming;
 }
 
-/// Only with both keys, and only outside of preference training (axolotl, utils/data/sft.py).
-Index take_shard(const config::TrainingConfig& config, Index rows, Steps& steps) {
-  const auto& number = config.batch.dataset_shard_num;
-  const auto& index = config.batch.dataset_shard_idx;
-  const bool sharded = number.given() && index.given() && !config.features.rl.given();
-  if (!sharded || *number < 1 || *index < 0 || *index >= *number) return rows;
-  steps.rows_after_shard = shard_rows(rows, *number, *index);
-  return *steps.rows_after_shard;
-}
-
-void take_rows(const config::TrainingConfig& config, const PlanInputs& inputs, Steps& steps) {
-  if (inputs.train_rows) {
-    steps.train_rows = inputs.train_rows;
-  } else if (inputs.rows) {
-    steps.rows = inputs.rows;
-    const Index rows = take_shard(config, *inputs.rows, steps);
-    const Split split = split_rows(rows, config.batch.val_set_size.value_or(0.0));
-    steps.train_rows = split.train;
-    steps.eval_rows = split.eval;
-  }
-}
-
-void count_plain(const Batch& batch, Steps& steps) {
-  steps.path = "plain";
-  if (!steps.train_rows) {
-    steps.formula = "ceil(rows * num_epochs / batch_size): the rows are not known";
+void limit(Index most, const config::TrainingConfig& config, Steps& steps) {
+  const Index counted = *steps.total_num_steps;
+  if (counts_beyond_max_steps(config) && steps.path != "epochs") {
+    steps.formula += fmt::format("; the trainer stops at max_steps {}", most);
     return;
   }
-  steps.total_num_steps = plain_steps(*steps.train_rows, steps.num_epochs, batch.batch_size);
-  if (steps.total_num_steps)
-    steps.formula = fmt::format("ceil({} rows * {} epochs / {}) = {}", *steps.train_rows,
-                                steps.num_epochs, batch.batch_size, *steps.total_num_steps);
-}
-
-void count_from_data(const config::TrainingConfig& config, const Batch& batch, Steps& steps) {
-  if (streams(config)) {
-    steps.path = "streaming";
-    steps.formula = "max_steps: a stream has no length";
-  } else if (config.batch.sample_packing.value_or(false)) {
-    steps.path = "packing";
-    steps.formula = "bins of packed rows: the lengths of the rows are not known";
-  } else {
-    count_plain(batch, steps);
-  }
+  steps.total_num_steps = steps.path == "epochs" ? most : std::min(counted, most);
+  steps.formula +=
+      fmt::format("; min({}, max_steps {}) = {}", counted, most, *steps.total_num_steps);
+  if (steps.path == "epochs") steps.formula = fmt::format("max_steps = {}", most);
+  if (most < counted || steps.path == "epochs") steps.path = "max_steps";
 }
 
 /// min(counted, max_steps) is what the framework logs and warms up over; its trainer gets max_steps
 /// as it stands and runs on over the data.
-void apply_max_steps(const config::BatchSettings& b, Steps& steps) {
+void apply_max_steps(const config::TrainingConfig& config, Steps& steps) {
   steps.trainer_max_steps = steps.total_num_steps;
-  const auto most = effective_max_steps(b);
-  if (!most) return;
+  const auto most = effective_max_steps(config.batch);
+  if (!most || step_path(config) == StepPath::megatron) return;
   steps.trainer_max_steps = most;
-  if (!steps.total_num_steps) {
-    steps.total_num_steps = most;
-    steps.formula = fmt::format("max_steps = {}", *most);
-    if (steps.path != "streaming") steps.path = "max_steps";
-    return;
+  if (steps.total_num_steps) return limit(*most, config, steps);
+  if (steps.packing && steps.packing->batches < 1) return;  // nothing to train on, ever
+  steps.total_num_steps = most;
+  steps.formula = fmt::format("max_steps = {}", *most);
+  if (steps.path != "streaming") steps.path = "max_steps";
+}
+
+/// Micro-batches of an epoch over those of a step where rows are packed, else rows over rows.
+void count_epochs(const Batch& batch, Steps& steps) {
+  if (!steps.trainer_max_steps) return;
+  const auto run = static_cast<double>(*steps.trainer_max_steps);
+  if (steps.packing && steps.packing->batches > 0) {
+    const auto of_step =
+        checked_multiply(batch.gradient_accumulation_steps, batch.effective_world_size);
+    if (!of_step) return;
+    steps.epochs =
+        run * static_cast<double>(*of_step) / static_cast<double>(steps.packing->batches);
+  } else if (steps.path == "plain" || steps.path == "max_steps") {
+    const auto of_step = rows_per_step(batch);
+    if (!of_step || steps.train_rows.value_or(0) < 1) return;
+    steps.epochs = run * static_cast<double>(*of_step) / static_cast<double>(*steps.train_rows);
   }
-  const Index counted = *steps.total_num_steps;
-  steps.total_num_steps = std::min(counted, *most);
-  steps.formula +=
-      fmt::format("; min({}, max_steps {}) = {}", counted, *most, *steps.total_num_steps);
-  if (*most < counted) steps.path = "max_steps";
 }
 
-std::vector<LearningRatePoint> four_points(const LearningRate& rate) {
-  const Index last = rate.total_steps;
-  const Index warm = std::min(rate.warmup_steps + 1, last);
-  std::vector<LearningRatePoint> points;
-  for (const auto& [at, step] : {std::pair<const char*, Index>{"first step", 1},
-                                 {"end of warm-up", warm},
-                                 {"half way", std::max<Index>(1, last / 2)},
-                                 {"last step", last}})
-    points.push_back({at, step, rate.at(step)});
-  return points;
-}
-
-void schedule_learning_rate(const config::OptimizerSettings& o, Steps& steps) {
-  steps.learning_rate = o.learning_rate.value_or(0.0);
-  steps.lr_scheduler = o.lr_scheduler.value_or("cosine");
-  steps.min_lr_ratio = o.cosine_min_lr_ratio.value_or(0.0);
-  if (!steps.total_num_steps || *steps.total_num_steps < 1) return;
-  steps.warmup_steps =
-      count_warmup_steps(o.warmup_steps.value, o.warmup_ratio.value, *steps.total_num_steps);
-  const auto schedule = parse_schedule(steps.lr_scheduler);
-  if (!schedule || !o.learning_rate.given()) return;
-  steps.learning_rates = four_points({steps.learning_rate, *schedule, *steps.warmup_steps,
-                                      *steps.trainer_max_steps, steps.min_lr_ratio});
+void explain_batch(const config::TrainingConfig& config, const Batch& batch, Steps& steps) {
+  const auto& b = config.batch;
+  const Index ranks = batch.effective_world_size;
+  const bool written = step_path(config) != StepPath::megatron && b.batch_size.value_or(0) >= 1;
+  steps.formulas.push_back(
+      {"batch_size", written
+                         ? fmt::format("batch_size {} * {} data-parallel ranks = {}", *b.batch_size,
+                                       ranks, batch.batch_size)
+                         : fmt::format("{} rows * {} accumulated * {} data-parallel ranks = {}",
+                                       batch.micro_batch_size, batch.gradient_accumulation_steps,
+                                       ranks, batch.batch_size)});
 }
 
 }  // namespace
 
-Index shard_rows(Index rows, Index shards, Index index) {
-  return rows / shards + (index < rows % shards ? 1 : 0);
-}
-
-Split split_rows(Index rows, double val_set_size) {
-  if (!(val_set_size >= 0) || val_set_size == 1.0) return {};
-  const double share = std::ceil(val_set_size * static_cast<double>(rows));
-  const double eval = val_set_size > 1 ? std::trunc(val_set_size) : share;
-  if (eval >= static_cast<double>(rows) && eval > 0) return {};
-  const auto count = static_cast<Index>(eval);
-  return {rows - count, count};
-}
-
-std::optional<Index> plain_steps(Index rows, double num_epochs, Index batch_size) {
-  if (batch_size < 1 || rows < 0) return std::nullopt;
-  const double steps =
-      std::ceil(static_cast<double>(rows) * num_epochs / static_cast<double>(batch_size));
-  if (!(steps >= 0) || steps > largest_count) return std::nullopt;
-  return static_cast<Index>(steps);
-}
-
 Steps count_steps(const config::TrainingConfig& config, const PlanInputs& inputs,
-                  const Batch& batch) {
+                  const Batch& batch, Index world_size) {
   Steps steps;
   steps.num_epochs = config.batch.num_epochs.value_or(1.0);
-  take_rows(config, inputs, steps);
-  count_from_data(config, batch, steps);
-  apply_max_steps(config.batch, steps);
-  schedule_learning_rate(config.optimizer, steps);
+  explain_batch(config, batch, steps);
+  const SelectedLengths lengths = select_rows(config, inputs, batch.sequence_len, steps);
+  count_by_path(config, inputs, batch, lengths, world_size, steps);
+  count_eval_steps(config, inputs, batch, lengths, world_size, steps);
+  apply_max_steps(config, steps);
+  steps.formulas.push_back({"total_num_steps", steps.formula});
+  count_epochs(batch, steps);
+  if (step_path(config) == StepPath::megatron)
+    schedule_megatron(config, batch, steps);
+  else
+    schedule_learning_rate(config, steps);
+  place_points(config, steps);
   return steps;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "diag/rule_table.hpp"
@@ -83,6 +84,11 @@ std::optional<World> from_one_task_per_node(const Sources& s, const World& tasks
   return std::nullopt;
 }
 
+std::optional<World> from_launch_command(const Sources& s) {
+  if (!s.inputs.launched) return std::nullopt;
+  return World{*s.inputs.launched, "--launch-command", s.inputs.nodes, s.gpus_per_node()};
+}
+
 std::optional<World> from_environment(const Sources& s) {
   const auto& e = s.environment;
   if (!e.ranks) return std::nullopt;
@@ -101,14 +107,28 @@ std::optional<World> from_one_node(const Sources& s) {
   return nodes_times_gpus(1, s.inputs.gpus_per_node, "--gpus-per-node");
 }
 
+/// Fewest data-parallel ranks that Megatron's expert grid needs: ETP * EP divides TP * CP * DP.
+std::optional<Index> fewest_megatron_ranks(const config::TrainingConfig& config) {
+  const Degrees degrees = requested_degrees(config);
+  const auto& etp = config.megatron.expert_tensor_parallel_size;
+  const Index ep = std::max<Index>(1, config.parallel.expert_parallel_size.value_or(1));
+  const auto experts = checked_multiply(std::max<Index>(1, etp.value_or(degrees.tp)), ep);
+  const auto others = checked_multiply(degrees.tp, degrees.cp);
+  if (!experts || !others) return std::nullopt;
+  return ep == 1 ? 1 : *experts / std::gcd(*experts, *others);
+}
+
 /// data_parallel_size is a check where the world is known, and a factor of it here.
 World from_degrees(const Sources& s) {
   const auto& p = s.config.parallel;
   const auto factor = [](const config::Setting<Index>& setting) {
     return std::max<Index>(1, setting.value_or(1));
   };
-  const auto filled = checked_product(factor(p.dp_shard_size), factor(p.dp_replicate_size),
-                                      factor(p.expert_parallel_size));
+  const bool megatron = s.config.dialect == config::Dialect::megatron;
+  const auto filled = megatron
+                          ? fewest_megatron_ranks(s.config)
+                          : checked_product(factor(p.dp_shard_size), factor(p.dp_replicate_size),
+                                            factor(p.expert_parallel_size));
   const auto dp = p.data_parallel_size.given() ? factor(p.data_parallel_size) : filled;
   const auto block = model_parallel_size(requested_degrees(s.config));
   const auto size = block && dp ? checked_multiply(*block, *dp) : std::nullopt;
@@ -120,7 +140,8 @@ World from_degrees(const Sources& s) {
 World find_world(const config::TrainingConfig& config, const PlanInputs& inputs,
                  const cluster::Environment& environment, diag::Diagnostics& findings) {
   const Sources sources{config, inputs, environment, findings};
-  for (const auto& source : {from_flags, from_environment, from_cluster, from_one_node})
+  for (const auto& source :
+       {from_flags, from_launch_command, from_environment, from_cluster, from_one_node})
     if (auto world = source(sources)) return *world;
   return from_degrees(sources);
 }

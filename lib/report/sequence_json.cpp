@@ -42,6 +42,24 @@ void add_layout_of_kind(Json& json, const SequenceLayout& layout, const plan::Pl
     json[layout.kind] = tokens_of_ranks(layout, plan.batch.sequence_len);
 }
 
+Json work_json(const plan::DocumentWork& work) {
+  return Json::Object{{"causal_pairs", work.pairs}, {"imbalance", work.imbalance}};
+}
+
+/// Of one packed sequence; its tokens_per_rank takes the place of the padded sequence's.
+void add_documents(Json& json, const plan::DocumentLayout& documents) {
+  json["document_multiple"] = documents.multiple;
+  json["document_lengths"] = documents.lengths;
+  json["padded_lengths"] = documents.padded_lengths;
+  json["cu_seqlens"] = documents.cu_seqlens;
+  json["cu_seqlens_padded"] = documents.cu_seqlens_padded;
+  json["tokens_per_rank"] = documents.tokens_per_rank;
+  if (documents.head_tail.pairs.empty()) return;
+  json["document_work"] = Json::Object{{"of_head_tail", work_json(documents.head_tail)},
+                                       {"of_contiguous", work_json(documents.contiguous)},
+                                       {"of_striped", work_json(documents.striped)}};
+}
+
 }  // namespace
 
 Json sequence_json(const plan::Plan& plan) {
@@ -53,6 +71,7 @@ Json sequence_json(const plan::Plan& plan) {
                            {"pad_tokens", engine.pad_tokens}};
   for (const SequenceLayout* layout : {&framework, &engine})
     if (!layout->kind.empty()) add_layout_of_kind(json, *layout, plan);
+  if (plan.documents) add_documents(json, *plan.documents);
   return json;
 }
 

@@ -27,14 +27,19 @@ std::optional<Index> data_parallel_ranks(const Plan& plan) {
 }
 
 /// True where expert parallelism divides what is left.
-bool check_experts(const Plan& plan, Index dp, Diagnostics& findings) {
+bool check_expert_ranks(const Plan& plan, Index dp, Diagnostics& findings) {
   const auto& ep = plan.config.parallel.expert_parallel_size;
   if (!is_set(ep) || dp % *ep == 0) return true;
   diag::Details details;
   details.why =
       fmt::format("expert ranks are data-parallel ranks, of which the world of {} leaves {}",
                   plan.world.size, dp);
-  details.help = {fmt::format("use {}", choices(ep.key, nearest_divisors(dp, *ep)))};
+  const auto& p = plan.config.parallel;
+  const bool shares =
+      p.dp_shard_size.value_or(1) > 1 || plan::requested_degrees(plan.config).cp > 1;
+  const auto near =
+      nearest_fitting(dp, *ep, [&](Index n) { return shares || n == 1 || n == plan.world.size; });
+  details.help = {fmt::format("use {}", choices(ep.key, near))};
   findings.push_back(
       finding("CP315", ep.span,
               fmt::format("{} {} must divide the {} data-parallel ranks of world size {}", ep.key,
@@ -148,9 +153,10 @@ void check_plain_replicas(const Plan& plan, Diagnostics& findings) {
 }  // namespace
 
 void check_data_parallel(const Plan& plan, Diagnostics& findings) {
+  if (is_megatron(plan)) return;  // EP sits inside DP there, and nothing is filled in
   check_fsdp(plan, findings);
   const auto dp = data_parallel_ranks(plan);
-  if (!dp || !check_experts(plan, *dp, findings)) return;
+  if (!dp || !check_expert_ranks(plan, *dp, findings)) return;
   const Index rest = *dp / plan.layout.ep;
   if (!check_given_product(plan, rest, findings)) return;
   check_left_over(plan, rest, findings);

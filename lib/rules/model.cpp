@@ -9,6 +9,7 @@
 #include "model/resolve.hpp"
 #include "plan/degrees.hpp"
 #include "rules/areas.hpp"
+#include "rules/fitting.hpp"
 #include "rules/support.hpp"
 
 namespace cpplan::rules {
@@ -97,13 +98,23 @@ void check_dimensions(const Heads& h, Diagnostics& findings) {
                    .help = {fmt::format("write a positive {}, for example 16", dimension->key)}}));
 }
 
-void check_tensor_parallel(const Heads& h, Index tp, Diagnostics& findings) {
+/// TP degrees that fit heads and world; where none is near, one with which the world could be left.
+std::string fitting_tp(const Heads& h, const std::string& key, Index tp) {
+  const auto near = nearest_tp(h.plan, tp);
+  if (!near.empty()) return fmt::format("use {}", choices(key, near));
+  const Index common =
+      std::gcd(std::max<Index>(1, h.attention()), std::max<Index>(1, h.key_value()));
+  return fmt::format("use {}, and a world that it divides",
+                     choices(key, nearest_divisors(common, tp)));
+}
+
+void check_heads_over_tp(const Heads& h, Index tp, Diagnostics& findings) {
   if (h.attention() < 1 || h.attention() % tp == 0) return;
   const auto& setting = h.plan.config.parallel.tensor_parallel_size;
-  const std::string key = key_of(setting, "tensor_parallel_size");
+  const std::string key = spelled(h.plan, setting, "tensor_model_parallel_size");
   diag::Details details;
   details.why = "a head is computed whole on one rank";
-  details.help = {fmt::format("use {}", choices(key, nearest_divisors(h.attention(), tp)))};
+  details.help = {fitting_tp(h, key, tp)};
   relate(details.related, h.settings().num_attention_heads);
   findings.push_back(finding(
       "CP307", setting.span,
@@ -130,58 +141,24 @@ void report_replication(const Heads& h, Index tp, Diagnostics& findings) {
               fmt::format("{} key-value heads over {} {} need KV replication, {}x each{}", g,
                           setting.key, tp, tp / g, width),
               details),
-      Severity::warning));
+      is_megatron(h.plan) ? Severity::note : Severity::warning));
 }
 
 void check_key_values(const Heads& h, Index tp, Diagnostics& findings) {
   const Index g = h.key_value();
   if (g < 1 || g % tp == 0) return;
   if (tp % g == 0) return report_replication(h, tp, findings);
+  if (h.plan.config.megatron.multi_latent_attention.value_or(false)) return;
   const auto& setting = h.plan.config.parallel.tensor_parallel_size;
-  const Index common = std::gcd(g, std::max<Index>(1, h.attention()));
   diag::Details details;
   details.why = "a rank holds whole key-value heads, or several ranks hold a copy of one";
-  details.help = {fmt::format("use {}", choices(setting.key, nearest_divisors(common, tp)))};
+  details.help = {fitting_tp(h, setting.key, tp)};
   relate(details.related, h.settings().num_key_value_heads);
   findings.push_back(
       finding("CP308", setting.span,
               fmt::format("{} key-value heads are neither a multiple nor a divisor of {} {}", g,
                           setting.key, tp),
               details));
-}
-
-/// An all-to-all hands heads to the ranks of its group as TP does.
-void check_all_to_all(const Heads& h, Index cp, Index tp, Diagnostics& findings) {
-  const auto& type = h.plan.config.run.cp_comm_type;
-  if (cp == 1 || type.value_or("") != "a2a" || h.attention() < 1) return;
-  const Index ranks = cp * tp;
-  const auto& setting = plan::context_parallel_setting(h.plan.config);
-  diag::Details details;
-  relate(details.related, type);
-  if (h.attention() % ranks != 0) {
-    details.why = "an all-to-all gives every rank whole heads of the whole sequence";
-    details.help = {fmt::format(
-        "use {}",
-        choices(setting.key, nearest_divisors(std::gcd(h.attention(), h.attention() / tp), cp)))};
-    findings.push_back(finding("CP318", setting.span,
-                               fmt::format("{} attention heads do not divide over {} {} * TP {}",
-                                           h.attention(), setting.key, cp, tp),
-                               details));
-  } else if (h.key_value() >= 1 && h.key_value() % ranks != 0) {
-    const bool copies = ranks % h.key_value() == 0;
-    details.why =
-        "key-value heads can only be copied to a whole number of ranks, whose gradients are "
-        "summed; "
-        "TransformerEngine refuses it";
-    details.help = {fmt::format("use {}: {}, or cp_comm_type: p2p", setting.key,
-                                std::max<Index>(1, h.key_value() / tp))};
-    findings.push_back(with_severity(
-        finding("CP318", setting.span,
-                fmt::format("{} key-value heads over an all-to-all of {} ranks{}", h.key_value(),
-                            ranks, copies ? " need KV replication" : " do not divide"),
-                details),
-        copies ? Severity::warning : Severity::error));
-  }
 }
 
 }  // namespace
@@ -193,10 +170,9 @@ void check_model(const Plan& plan, Diagnostics& findings) {
   check_dimensions(heads, findings);
   check_hidden(heads, findings);
   const bool consistent = check_groups(heads, findings);
-  check_tensor_parallel(heads, d.tp, findings);
+  check_heads_over_tp(heads, d.tp, findings);
   const bool heads_divide = heads.attention() < 1 || heads.attention() % d.tp == 0;
   if (consistent && heads_divide) check_key_values(heads, d.tp, findings);
-  if (heads_divide) check_all_to_all(heads, d.cp, d.tp, findings);
 }
 
 }  // namespace cpplan::rules

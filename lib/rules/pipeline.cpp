@@ -1,10 +1,12 @@
 // Layers and micro-batches against pipeline stages.
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "model/resolve.hpp"
 #include "plan/degrees.hpp"
 #include "plan/stages.hpp"
 #include "rules/areas.hpp"
+#include "rules/fitting.hpp"
 #include "rules/support.hpp"
 
 namespace cpplan::rules {
@@ -37,6 +39,7 @@ std::string misfit(Index layers, Index stages, const plan::EndStages& ends) {
 }
 
 void check_layers(const Plan& plan, Index stages, Diagnostics& findings) {
+  if (has_own_stages(plan)) return;
   const auto& p = plan.config.parallel;
   const auto& model_layers = plan.config.model.num_hidden_layers;
   const Index layers = model::known_dimensions(plan.config).num_hidden_layers;
@@ -50,9 +53,13 @@ void check_layers(const Plan& plan, Index stages, Diagnostics& findings) {
   details.why = "all stages but the first and the last have the same number of layers, at least 1";
   if (const auto proposal = plan::propose_end_stages(layers, stages))
     details.help.push_back("use " + ends_text(*proposal));
-  const auto near = nearest_divisors(layers, stages);
-  const std::string key = key_of(p.pipeline_parallel_size, "pipeline_parallel_size");
+  const auto near = nearest_pp(plan, stages);
+  const std::string key = spelled(plan, p.pipeline_parallel_size, "pipeline_model_parallel_size",
+                                  "pipeline_parallel_size");
   if (!near.empty()) details.help.push_back(fmt::format("or {}", choices(key, near)));
+  if (details.help.empty())
+    details.help = {ends.first || ends.last ? fmt::format("remove {} and {}", first_key, last_key)
+                                            : fmt::format("use {}: 1", key)};
   if (stages == 1)
     details.help = {fmt::format("remove {} and {}: there is one stage", first_key, last_key)};
   relate(details.related, model_layers);
@@ -60,27 +67,42 @@ void check_layers(const Plan& plan, Index stages, Diagnostics& findings) {
   findings.push_back(finding("CP312", blamed.span, misfit(layers, stages, ends), details));
 }
 
+/// The least that fills the pipeline, in the setting that the dialect has for it.
+std::string more_micro_batches(const Plan& plan, Index stages) {
+  if (!is_megatron(plan))
+    return fmt::format(
+        "use gradient_accumulation_steps: {} or more; {} bring the idle share below 20 %", stages,
+        4 * stages);
+  const auto rows =
+      checked_product(stages, plan.batch.micro_batch_size, plan.layout.dims.dp).value_or(stages);
+  return fmt::format("use {}: {} or a multiple of it",
+                     spelled(plan, plan.config.megatron.global_batch_size, "global_batch_size"),
+                     rows);
+}
+
 void check_bubble(const Plan& plan, Index stages, Diagnostics& findings) {
-  const Index micro_batches = plan.batch.gradient_accumulation_steps;
-  if (stages <= 1 || micro_batches >= stages) return;
+  const auto number = micro_batches(plan);
+  if (!number || stages <= 1 || *number >= stages) return;
+  const Index micro_batches = *number;
   const auto& p = plan.config.parallel.pipeline_parallel_size;
-  const auto& accumulation = plan.config.batch.gradient_accumulation_steps;
+  const auto& accumulation = is_megatron(plan) ? plan.config.megatron.global_batch_size
+                                               : plan.config.batch.gradient_accumulation_steps;
   const double idle =
       static_cast<double>(stages - 1) / static_cast<double>(micro_batches + stages - 1);
   diag::Details details;
   details.why = fmt::format("(PP-1)/(M+PP-1) = {}/{} of the time of every stage is idle",
                             stages - 1, micro_batches + stages - 1);
-  details.help = {
-      fmt::format("use gradient_accumulation_steps: {} or more; {} bring the idle share "
-                  "below 20 %",
-                  stages, 4 * stages)};
+  details.help = {more_micro_batches(plan, stages)};
   relate(details.related, p);
-  findings.push_back(
+  auto found =
       finding("CP313", place_of(accumulation.span, p.span),
               fmt::format("{} micro-batch{} for {} pipeline stages: {:.1f} % of the "
                           "time is bubble",
                           micro_batches, micro_batches == 1 ? "" : "es", stages, 100 * idle),
-              details));
+              details);
+  // Megatron's default of one micro-batch a rank is nobody's choice.
+  if (is_megatron(plan) && !accumulation.given()) found.severity = diag::Severity::note;
+  findings.push_back(std::move(found));
 }
 
 }  // namespace

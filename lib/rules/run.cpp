@@ -45,7 +45,7 @@ void check_sequence_length(const Plan& plan, Diagnostics& findings) {
        .help = {fmt::format("use {}: {} or less", length.key, plan::longest_sequence)}}));
 }
 
-void check_global_batch(const Plan& plan, Diagnostics& findings) {
+void check_wanted_batch(const Plan& plan, Diagnostics& findings) {
   const auto& g = plan.global_batch;
   if (!g || g->gradient_accumulation_steps) return;
   const auto& b = plan.batch;
@@ -78,19 +78,6 @@ void check_streaming(const Plan& plan, Diagnostics& findings) {
         {.why = "a stream cannot be split before it is read",
          .help = {"use val_set_size: 0, and test_datasets for validation"},
          .related = {{"the dataset is streamed here", stream}}}));
-}
-
-void check_packing_with_rl(const Plan& plan, Diagnostics& findings) {
-  const auto& packing = plan.config.batch.sample_packing;
-  const auto& rl = plan.config.features.rl;
-  if (!packing.value_or(false) || !rl.given()) return;
-  diag::Details details;
-  details.why = "preference training compares whole samples";
-  details.help = {fmt::format("use {}: false", packing.key)};
-  relate(details.related, rl);
-  findings.push_back(finding("CP338", packing.span,
-                             fmt::format("{} does not work with rl: {}", packing.key, *rl),
-                             details));
 }
 
 /// Shares of 1 and below 0 are config's; here the rows say that nothing is left.
@@ -160,9 +147,8 @@ void check_warmup(const Plan& plan, Diagnostics& findings) {
 void check_run(const Plan& plan, Diagnostics& findings) {
   check_batch_size(plan, findings);
   check_sequence_length(plan, findings);
-  check_global_batch(plan, findings);
+  check_wanted_batch(plan, findings);
   check_streaming(plan, findings);
-  check_packing_with_rl(plan, findings);
   check_validation_split(plan, plan.steps, findings);
   check_step_count(plan, findings);
   check_max_steps(plan, findings);

@@ -1,11 +1,11 @@
 // What context and sequence parallelism ask of a sequence's length, of attention and of packing.
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "base/checked.hpp"
+#include "model/resolve.hpp"
 #include "plan/degrees.hpp"
 #include "rules/areas.hpp"
+#include "rules/fitting.hpp"
 #include "rules/support.hpp"
 
 namespace cpplan::rules {
@@ -14,27 +14,35 @@ using diag::Diagnostics;
 using diag::finding;
 using plan::Plan;
 
-bool splits_sequence_over_tp(const Plan& plan) {
-  const bool fallback = plan.config.dialect == config::Dialect::axolotl;
-  return plan::requested_degrees(plan.config).tp > 1 &&
-         plan.config.parallel.sequence_parallel.value_or(fallback);
+/// The largest degree below `cp` that fits the plan; 1 always does.
+Index smaller_fitting_degree(const Plan& plan, Index cp) {
+  const auto near = nearest_cp(plan, cp);
+  return near.empty() || near.front() > cp ? 1 : near.front();
 }
 
-/// What the engine's padding adds, and the lengths that need none.
-std::vector<std::string> length_help(const std::string& key, Index unit, Index tokens,
-                                     const config::Setting<Index>& degree, Index nearest_degree) {
-  std::vector<std::string> help = {
-      fmt::format("use {}", choices(key, nearest_multiples(unit, tokens)))};
-  if (nearest_degree >= 1 && degree.given())
-    help.push_back(fmt::format("or {}: {}", degree.key, nearest_degree));
-  return help;
-}
-
-/// The largest degree below `cp` with which tokens split into 2*degree chunks.
-Index fitting_degree(Index tokens, Index cp) {
-  if (tokens % 2 != 0) return 1;
-  const auto near = nearest_divisors(tokens / 2, cp);
+/// The largest degree below `cp` with which plain equal chunks would come out even.
+Index smaller_contiguous_degree(const Plan& plan, Index tokens, Index cp) {
+  const Index blocks = plan.world.size % cp == 0 ? cp : plan.world.size;
+  const auto near = nearest_fitting(
+      blocks, cp, [&](Index degree) { return degree < cp && tokens % degree == 0; });
   return near.empty() ? 1 : near.front();
+}
+
+/// Lengths on both sides, then smaller degrees: "use sequence_len: 20904 or sequence_len: 20912",
+/// "or context_parallel_size: 1", "context_parallel_size: 2 only with contiguous chunks".
+std::vector<std::string> chunk_help(const Plan& plan, const std::string& key, Index tokens,
+                                    const config::Setting<Index>& degree) {
+  const Index cp = *degree;
+  const Index unit = sequence_unit(plan, cp).value_or(2 * cp);
+  const Index even = smaller_fitting_degree(plan, cp);
+  const Index contiguous = smaller_contiguous_degree(plan, tokens, cp);
+  std::vector<std::string> help = {
+      fmt::format("use {}", choices(key, nearest_multiples(unit, tokens))),
+      fmt::format("or {}: {}", degree.key, even)};
+  if (contiguous > even)
+    help.push_back(fmt::format("{} {} would split {} tokens into contiguous chunks only",
+                               degree.key, contiguous, tokens));
+  return help;
 }
 
 std::string padding(Index tokens, Index unit) {
@@ -49,13 +57,13 @@ bool check_chunks(const Plan& plan, Index tokens, Diagnostics& findings) {
   if (cp == 1 || !chunks || tokens % *chunks == 0) return true;
   const auto& length = plan.config.batch.sequence_len;
   const auto& degree = plan::context_parallel_setting(plan.config);
-  const std::string key = key_of(length, "sequence_len");
+  const std::string key = spelled(plan, length, "seq_length", "sequence_len");
   diag::Details details;
   details.label = fmt::format("{} % {} = {}", tokens, *chunks, tokens % *chunks);
   details.why =
       "causal work is balanced by giving each rank two equal chunks, one from each half; without "
       "padding the last chunk is shorter and the backward pass of such a layout fails";
-  details.help = length_help(key, *chunks, tokens, degree, fitting_degree(tokens, cp));
+  details.help = chunk_help(plan, key, tokens, degree);
   relate(details.related, degree);
   findings.push_back(
       with_severity(finding("CP301", place_of(length.span, degree.span),
@@ -68,27 +76,49 @@ bool check_chunks(const Plan& plan, Index tokens, Diagnostics& findings) {
 
 /// The exact joint rule: seq % (CP * lcm(2, TP)) == 0.
 void check_shards(const Plan& plan, Index tokens, Diagnostics& findings) {
-  if (!splits_sequence_over_tp(plan)) return;
   const auto d = plan::requested_degrees(plan.config);
-  const auto even = d.tp % 2 == 0 ? std::optional(d.tp) : checked_multiply(2, d.tp);
-  const auto unit = even ? checked_multiply(d.cp, *even) : std::nullopt;
-  if (!unit || tokens % *unit == 0) return;
+  const bool sharded =
+      d.tp > 1 && plan.config.parallel.sequence_parallel.value_or(!is_megatron(plan));
+  const auto unit = sequence_unit(plan, d.cp);
+  if (!sharded || !unit || tokens % *unit == 0) return;
   const auto& length = plan.config.batch.sequence_len;
   const auto& degree = plan.config.parallel.tensor_parallel_size;
-  const std::string key = key_of(length, "sequence_len");
-  diag::Details details;
-  details.why =
-      "with sequence parallelism each TP rank keeps an equal share of the tokens that a CP rank "
-      "holds";
-  details.help = length_help(key, *unit, tokens, degree, 0);
-  details.help.push_back("or cpplan.run.sequence_parallel: false");
-  relate(details.related, degree);
-  findings.push_back(with_severity(
-      finding("CP309", place_of(length.span, degree.span),
-              fmt::format("{} {} is not a multiple of CP*lcm(2, TP) = {}*lcm(2, {}) = {} ({})", key,
-                          tokens, d.cp, d.tp, *unit, padding(tokens, *unit)),
-              details),
-      error_in_megatron(plan)));
+  const std::string key = spelled(plan, length, "seq_length", "sequence_len");
+  Report("CP309", place_of(length.span, degree.span),
+         fmt::format("{} {} is not a multiple of CP*lcm(2, TP) = {}*lcm(2, {}) = {} ({})", key,
+                     tokens, d.cp, d.tp, *unit, padding(tokens, *unit)))
+      .why(
+          "with sequence parallelism each TP rank keeps an equal share of the tokens that a CP "
+          "rank "
+          "holds")
+      .help(fmt::format("use {}", choices(key, nearest_multiples(*unit, tokens))))
+      .help(is_megatron(plan) ? "or sequence_parallel: false"
+                              : "or cpplan.run.sequence_parallel: false")
+      .see(degree)
+      .as(error_in_megatron(plan))
+      .to(findings);
+}
+
+/// Megatron stops where the model has fewer positions; elsewhere RoPE goes on past them, untrained.
+void check_positions(const Plan& plan, Index tokens, Diagnostics& findings) {
+  const auto& in_megatron = plan.config.megatron.max_position_embeddings;
+  const auto& m = is_megatron(plan) && in_megatron.given()
+                      ? in_megatron
+                      : plan.config.model.max_position_embeddings;
+  const Index most = m.value_or(model::known_dimensions(plan.config).max_position_embeddings);
+  if (most < 1 || tokens <= most) return;
+  const auto& length = plan.config.batch.sequence_len;
+  const std::string key = spelled(plan, length, "seq_length", "sequence_len");
+  Report("CP205", place_of(length.span, m.span),
+         fmt::format("{} {} is beyond the {} positions of the model", key, tokens, most))
+      .why(is_megatron(plan) ? "Megatron stops: every token needs a position"
+                             : "positions that training has never seen work badly without a scaled "
+                               "rope_theta")
+      .help(fmt::format("use {}: {} or less", key, most))
+      .help(fmt::format("or {}: {}", spelled(plan, m, "max_position_embeddings"), tokens))
+      .see(m)
+      .as(is_megatron(plan) ? diag::Severity::error : diag::Severity::note)
+      .to(findings);
 }
 
 bool is_flash(std::string_view implementation) {
@@ -140,11 +170,11 @@ void check_packed_micro_batch(const Plan& plan, Diagnostics& findings) {
 }  // namespace
 
 void check_sequence(const Plan& plan, Diagnostics& findings) {
-  const auto& length = plan.config.batch.sequence_len;
-  const Index tokens = length.value_or(512);  // axolotl's default
-  if (tokens >= 1 && check_chunks(plan, tokens, findings)) check_shards(plan, tokens, findings);
+  const auto tokens = sequence_tokens(plan);
+  if (tokens && check_chunks(plan, *tokens, findings)) check_shards(plan, *tokens, findings);
+  if (tokens) check_positions(plan, *tokens, findings);
   const bool splits = plan::requested_degrees(plan.config).cp > 1;
-  if (!splits || plan.config.dialect != config::Dialect::axolotl) return;
+  if (!splits || is_megatron(plan)) return;
   check_flash(plan, findings);
   check_packed_micro_batch(plan, findings);
 }

@@ -38,11 +38,43 @@ std::vector<Index> nearest_divisors(Index n, Index wanted, Index most) {
   return near;
 }
 
+std::vector<Index> nearest_fitting(Index n, Index wanted, const std::function<bool(Index)>& works) {
+  if (n < 1 || n > largest_factored) return {};
+  Index below = 0, above = 0;
+  for (const Index d : divisors(n)) {
+    if (d == wanted || !works(d)) continue;
+    if (d < wanted) below = d;
+    if (d > wanted && above == 0) above = d;
+  }
+  std::vector<Index> near;
+  if (below > 0) near.push_back(below);
+  if (above > 0) near.push_back(above);
+  return near;
+}
+
 std::vector<Index> nearest_multiples(Index unit, Index wanted) {
   std::vector<Index> near;
   if (const Index below = wanted / unit * unit; below >= unit) near.push_back(below);
   if (const auto above = checked_multiply(wanted / unit + 1, unit)) near.push_back(*above);
   return near;
+}
+
+std::string spelled_by_dialect(const plan::Plan& plan, std::string_view megatron,
+                               std::string_view axolotl) {
+  if (!is_megatron(plan)) return std::string(axolotl.empty() ? megatron : axolotl);
+  std::string name(megatron);
+  if (plan.config.megatron.form != config::MegatronForm::model_args) return name;
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+std::optional<Index> micro_batches(const plan::Plan& plan) {
+  if (!is_megatron(plan)) return plan.batch.gradient_accumulation_steps;
+  const auto& global = plan.config.megatron.global_batch_size;
+  if (!global.given()) return 1;  // its default is micro * DP
+  const auto unit = checked_multiply(plan.batch.micro_batch_size, plan.layout.dims.dp);
+  if (!unit || *global < 1 || *global % *unit != 0) return std::nullopt;
+  return *global / *unit;
 }
 
 std::string choices(const std::string& key, const std::vector<Index>& values) {

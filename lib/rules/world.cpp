@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "plan/degrees.hpp"
 #include "rules/areas.hpp"
+#include "rules/fitting.hpp"
 #include "rules/support.hpp"
 
 namespace cpplan::rules {
@@ -19,17 +20,27 @@ using diag::finding;
 using plan::Plan;
 
 struct Degree {
-  const char *key, *letters;
+  std::string key;  // as the file spells it
+  const char* letters;
   const Setting<Index>& setting;
-  Index value;  // as it counts: at least 1
+  Index value;                                               // as it counts: at least 1
+  std::vector<Index> (*nearest)(const Plan&, Index wanted);  // values that the plan allows
+  bool (*fits)(const Plan&, Index value);
 };
 
 std::vector<Degree> model_parallel_degrees(const Plan& plan) {
   const auto& p = plan.config.parallel;
   const auto d = plan::requested_degrees(plan.config);
-  return {{"tensor_parallel_size", "TP", p.tensor_parallel_size, d.tp},
-          {"context_parallel_size", "CP", plan::context_parallel_setting(plan.config), d.cp},
-          {"pipeline_parallel_size", "PP", p.pipeline_parallel_size, d.pp}};
+  const auto& cp = plan::context_parallel_setting(plan.config);
+  const auto name = [&](const Setting<Index>& setting, const char* megatron, const char* axolotl) {
+    return spelled(plan, setting, megatron, axolotl);
+  };
+  return {{name(p.tensor_parallel_size, "tensor_model_parallel_size", "tensor_parallel_size"), "TP",
+           p.tensor_parallel_size, d.tp, nearest_tp, tp_fits},
+          {name(cp, "context_parallel_size", "context_parallel_size"), "CP", cp, d.cp, nearest_cp,
+           cp_fits},
+          {name(p.pipeline_parallel_size, "pipeline_model_parallel_size", "pipeline_parallel_size"),
+           "PP", p.pipeline_parallel_size, d.pp, nearest_pp, pp_fits}};
 }
 
 void check_sign(const char* key, const Setting<Index>& setting, Diagnostics& findings) {
@@ -77,16 +88,27 @@ std::string world_choices(Index block, Index world) {
   return join_words(words, "or");
 }
 
+/// megatron/training/yaml_arguments.py cuts TP down to the world, and PP to what TP leaves of it.
+bool is_clamped(const Degree& degree, const Plan& plan) {
+  const bool cut = std::string_view(degree.letters) == "TP";
+  return cut && plan.config.megatron.form == config::MegatronForm::nested &&
+         degree.value > plan.world.size;
+}
+
 /// "13 is not divisible by 4": a degree that divides no world of this size, whatever the others
 /// are.
 void report_degree(const Degree& degree, const Plan& plan, Diagnostics& findings) {
   const Index world = plan.world.size;
-  const std::string key = key_of(degree.setting, degree.key);
+  const std::string& key = degree.key;
   diag::Details details;
   details.label = fmt::format("does not divide {}", with_thousands(world));
   details.why = fmt::format("the world ({}) splits into blocks of {} ranks", plan.world.source,
                             degree.letters);
-  if (const auto near = nearest_divisors(world, degree.value); !near.empty())
+  if (is_clamped(degree, plan))
+    details.why +=
+        fmt::format("; Megatron's YAML path takes {} = min({}, {}) in its place without a word",
+                    std::min(degree.value, world), degree.value, world);
+  if (const auto near = degree.nearest(plan, degree.value); !near.empty())
     details.help.push_back(fmt::format("use {}", choices(key, near)));
   details.help.push_back(fmt::format("or {}", world_choices(degree.value, world)));
   findings.push_back(finding(
@@ -103,14 +125,12 @@ const Degree& largest(const std::vector<Degree>& degrees) {
 void report_block(const std::vector<Degree>& degrees, Index block, const Plan& plan,
                   Diagnostics& findings) {
   const Degree& first = largest(degrees);
-  const Index others = block / first.value, world = plan.world.size;
-  const std::string key = key_of(first.setting, first.key);
+  const Index world = plan.world.size;
   diag::Details details;
   details.why =
       fmt::format("the world ({}) splits into blocks of TP*CP*PP ranks", plan.world.source);
-  if (world % others == 0)
-    if (const auto near = nearest_divisors(world / others, first.value); !near.empty())
-      details.help.push_back(fmt::format("use {}", choices(key, near)));
+  if (const auto near = first.nearest(plan, first.value); !near.empty())
+    details.help.push_back(fmt::format("use {}", choices(first.key, near)));
   details.help.push_back(fmt::format("or {}", world_choices(block, world)));
   for (const Degree& degree : degrees)
     if (&degree != &first && degree.value > 1) relate(details.related, degree.setting);
@@ -128,7 +148,7 @@ void report_overflow(const std::vector<Degree>& degrees, Diagnostics& findings) 
               fmt::format("TP*CP*PP = {}*{}*{} does not fit 64 bits", degrees[0].value,
                           degrees[1].value, degrees[2].value),
               {.why = "the product is the number of ranks that hold one copy of the model",
-               .help = {fmt::format("use {}: 1", key_of(first.setting, first.key))}}));
+               .help = {fmt::format("use {}: 1", first.key)}}));
 }
 
 /// True where the degrees divide the world.
@@ -169,8 +189,8 @@ void check_product(const Plan& plan, Diagnostics& findings) {
   for (const Degree& degree : model_parallel_degrees(plan)) {
     const auto rest = checked_multiply(block / degree.value, *asked);
     if (!rest || plan.world.size % *rest != 0) continue;
-    details.help.push_back(
-        fmt::format("or {}: {}", key_of(degree.setting, degree.key), plan.world.size / *rest));
+    if (!degree.fits(plan, plan.world.size / *rest)) continue;
+    details.help.push_back(fmt::format("or {}: {}", degree.key, plan.world.size / *rest));
   }
   for (const Degree& degree : model_parallel_degrees(plan)) relate(details.related, degree.setting);
   findings.push_back(

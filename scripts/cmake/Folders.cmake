@@ -1,5 +1,5 @@
 # cpplan_folder(name [DIRECTORY dir] [DEPENDS folder...]): one static library of all sources below
-# lib/name (or dir), linked to the folders it may include.
+# lib/name (or dir) that are not in CPPLAN_NOT_BUILT, linked to the folders it may include.
 function(cpplan_folder name)
   cmake_parse_arguments(ARG "" "DIRECTORY" "DEPENDS" ${ARGN})
   set(directory ${ARG_DIRECTORY})
@@ -7,6 +7,7 @@ function(cpplan_folder name)
     set(directory lib/${name})
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cpp)
+  list(REMOVE_ITEM sources ${CPPLAN_NOT_BUILT})
   set(target cpplan_${name})
   if(sources)
     add_library(${target} STATIC ${sources})
@@ -34,6 +35,9 @@ endfunction()
 function(cpplan_third_party)
   cpplan_link(base tl::expected fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads)
   cpplan_link(config yaml-cpp::yaml-cpp)
+  if(Arrow_FOUND)
+    cpplan_link(data Arrow::arrow_shared)
+  endif()
   cpplan_link(comm MPI::MPI_C)
   target_compile_definitions(cpplan_settings INTERFACE OMPI_SKIP_MPICXX=1)
   cpplan_link(kernels DNNL::dnnl gomp)  # gomp: oneDNN's threads, of which a rank takes one

@@ -1,6 +1,7 @@
 # Language, warnings, sanitizers: what every target of the project is built with.
 option(CPPLAN_TESTS "Build the tests" ON)
 option(CPPLAN_WERROR "Treat warnings as errors" OFF)
+option(CPPLAN_FUZZ "Build the fuzz targets (clang)" OFF)
 set(CPPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -32,6 +33,10 @@ target_compile_options(cpplan_settings INTERFACE
   -Wimplicit-fallthrough
   -Wno-missing-field-initializers  # {.a = 1} leaves the rest at its default on purpose
   -fno-math-errno)
+if(CPPLAN_FUZZ)  # the standard headers that clang 14 cannot compile, and deduction guides of long tables
+  target_compile_options(cpplan_settings INTERFACE -fbracket-depth=2048)
+  target_include_directories(cpplan_settings BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/tests/fuzz/clang14)
+endif()
 if(CPPLAN_WERROR)
   target_compile_options(cpplan_settings INTERFACE -Werror)
 endif()

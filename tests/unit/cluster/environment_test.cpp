@@ -12,7 +12,67 @@ TEST_CASE("environment: WORLD_SIZE wins over the launchers") {
   REQUIRE(e.ranks);
   CHECK(e.ranks->size == 16);
   CHECK(e.ranks->source == "WORLD_SIZE");
+  REQUIRE(e.findings.size() == 1);
+  CHECK(e.findings[0].id == "CP506");
+  CHECK(e.findings[0].message == "WORLD_SIZE=16 but OMPI_COMM_WORLD_SIZE=8");
+}
+
+TEST_CASE("environment: torchrun below one task a node counts more ranks than the launcher") {
+  const auto e = read_environment(
+      {{"WORLD_SIZE", "16"}, {"LOCAL_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
+  CHECK(e.ranks->size == 16);
   CHECK(e.findings.empty());
+}
+
+TEST_CASE("environment: a rank beyond its world contradicts it") {
+  const auto e = read_environment({{"WORLD_SIZE", "8"}, {"RANK", "8"}});
+  REQUIRE(e.findings.size() == 1);
+  CHECK(e.findings[0].message == "RANK=8 is no rank of WORLD_SIZE 8");
+  const auto local = read_environment(
+      {{"WORLD_SIZE", "8"}, {"RANK", "7"}, {"LOCAL_WORLD_SIZE", "4"}, {"LOCAL_RANK", "7"}});
+  REQUIRE(local.findings.size() == 1);
+  CHECK(local.findings[0].message == "LOCAL_RANK=7 is no rank of LOCAL_WORLD_SIZE 4");
+}
+
+TEST_CASE("environment: the local rank comes from the launcher and never from the global rank") {
+  const auto mpi = read_environment({{"OMPI_COMM_WORLD_RANK", "8"},
+                                     {"OMPI_COMM_WORLD_SIZE", "16"},
+                                     {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                     {"OMPI_COMM_WORLD_LOCAL_SIZE", "8"}});
+  REQUIRE(mpi.local_rank);
+  CHECK(mpi.local_rank->number == 0);
+  CHECK(mpi.local_rank->source == "OMPI_COMM_WORLD_LOCAL_RANK");
+  const auto task =
+      read_environment({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "5"}, {"SLURM_LOCALID", "1"}});
+  REQUIRE(task.local_rank);
+  CHECK(task.local_rank->number == 1);
+  CHECK_FALSE(read_environment({{"SLURM_LOCALID", "0"}}).local_rank);  // a batch script
+}
+
+TEST_CASE("environment: hosts are those of the step or else of the job") {
+  const auto job = read_environment({{"SLURM_NTASKS", "4"},
+                                     {"SLURM_TASKS_PER_NODE", "1(x4)"},
+                                     {"SLURM_JOB_NODELIST", "jean-zay-ia[08-10,12]"}});
+  REQUIRE(job.hosts.size() == 4);
+  CHECK(job.hosts[0] == "jean-zay-ia08");
+  CHECK(job.nodes == 4);
+  Variables step = {
+      {"SLURM_NNODES", "1"}, {"SLURM_STEP_NODELIST", "cp2"}, {"SLURM_JOB_NODELIST", "cp[1-3]"}};
+  CHECK(read_environment(step).hosts == std::vector<std::string>{"cp2"});
+  step.erase("SLURM_NNODES");
+  step.emplace("SLURM_NNODES", "3");  // an interactive step speaks for its job
+  CHECK(read_environment(step).hosts.size() == 3);
+  CHECK(read_environment(step).findings.empty());
+}
+
+TEST_CASE("environment: SLURM's counts of nodes and of tasks on a node are compared") {
+  const auto nodes = read_environment({{"SLURM_NNODES", "2"}, {"SLURM_JOB_NODELIST", "cp[1-3]"}});
+  REQUIRE(nodes.findings.size() == 1);
+  CHECK(nodes.findings[0].message == "SLURM counts 2 nodes but SLURM_JOB_NODELIST lists 3");
+  const auto tasks = read_environment(
+      {{"SLURM_NNODES", "2"}, {"SLURM_NTASKS", "9"}, {"SLURM_NTASKS_PER_NODE", "4"}});
+  REQUIRE(tasks.findings.size() == 1);
+  CHECK(tasks.findings[0].help[0] == "use --ntasks=8, or --ntasks-per-node=5");
 }
 
 TEST_CASE("environment: Open MPI alone warns that frameworks read WORLD_SIZE") {

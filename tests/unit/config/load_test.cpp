@@ -241,5 +241,36 @@ TEST_CASE("load: a hundred lines take less than three milliseconds") {
   CHECK(best < limit);
 }
 
+TEST_CASE("load: lines end where PyYAML ends them") {
+  for (const std::string line_break : {"\r", "\r\n", "\xC2\x85", "\xE2\x80\xA8"}) {
+    CAPTURE(line_break);
+    std::string text = base + "max_steps: many\n";
+    for (auto at = text.find('\n'); at != text.npos; at = text.find('\n', at + line_break.size()))
+      text.replace(at, 1, line_break);
+    const LoadedConfig loaded = load_config_text("t", text);
+    REQUIRE(loaded.diagnostics.size() == 1);
+    CHECK(loaded.diagnostics[0].span == diag::Span{"t", 8, 12, 8, 16});
+    CHECK(*loaded.config->batch.micro_batch_size == 2);
+  }
+}
+
+TEST_CASE("load: directives need a marker behind them") {
+  CHECK(load_config_text("t", "%YAML 1.1\n---\n" + base).diagnostics.empty());
+  CHECK(load_config_text("t", "# a\n%YAML 1.1\n%TAG ! x:\n\n--- # b\n" + base).diagnostics.empty());
+  const LoadedConfig loaded = load_config_text("t", "%YAML 1.1\n# c\n" + base);
+  REQUIRE(loaded.diagnostics.size() == 1);
+  CHECK(loaded.diagnostics[0].id == "CP001");
+  CHECK(loaded.diagnostics[0].span.line == 3);
+}
+
+TEST_CASE("load: a key that stands twice with one value is a warning") {
+  const LoadedConfig same = load_config_text("t", base + "max_steps: 3\nmax_steps: 3\n");
+  REQUIRE(same.diagnostics.size() == 1);
+  CHECK(same.diagnostics[0].id == "CP003");
+  CHECK(same.diagnostics[0].severity == diag::Severity::warning);
+  const LoadedConfig other = load_config_text("t", base + "max_steps: 3\nmax_steps: \"3\"\n");
+  CHECK(other.diagnostics[0].severity == diag::Severity::error);
+}
+
 }  // namespace
 }  // namespace cpplan::config

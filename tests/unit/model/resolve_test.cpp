@@ -75,3 +75,34 @@ TEST_CASE("resolve: dimensions that no machine counts are refused") {
   c.model.num_hidden_layers.value = 1000;
   CHECK_FALSE(model::resolve_model(c));
 }
+
+TEST_CASE("resolve: experts of the config are as wide as its MLP unless it says so") {
+  auto c = dimensions_given();
+  c.model.num_local_experts.value = 4;
+  c.model.num_experts_per_tok.value = 2;
+  // 2 layers * (4 experts - 1 MLP) * 3*64*128, and routers of 64*4
+  const Index dense = 115'008;
+  CHECK(model::parameter_count(*model::resolve_model(c)) ==
+        dense + 2 * (3 * 3 * 64 * 128 + 64 * 4));
+  c.model.moe_intermediate_size.value = 32;
+  CHECK(model::parameter_count(*model::resolve_model(c)) ==
+        dense + 2 * (4 * 3 * 64 * 32 - 3 * 64 * 128 + 64 * 4));
+  c.model.num_experts_per_tok.value = 5;
+  CHECK_FALSE(model::resolve_model(c));
+}
+
+TEST_CASE("resolve: attention biases of the config count") {
+  auto c = dimensions_given();
+  c.model.attention_bias.value = true;
+  CHECK(model::parameter_count(*model::resolve_model(c)) == 115'008 + 2 * 4 * 64);
+}
+
+TEST_CASE("resolve: a model_type that is not known is refused") {
+  auto c = dimensions_given();
+  test::give(c.model.model_type, "gpt_bigcode");
+  CHECK_FALSE(model::resolve_model(c));
+  const auto checked = model::check_model_source(c);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().message.find("\"gpt_bigcode\"") != std::string::npos);
+  CHECK(checked.error().message.find("llama") != std::string::npos);
+}

@@ -25,51 +25,6 @@ plan::PlanInputs train_rows(Index rows) {
 
 }  // namespace
 
-TEST_CASE("steps: one ceiling over all epochs in doubles") {
-  CHECK(plan::plain_steps(1000, 1.0, 16) == 63);
-  CHECK(plan::plain_steps(52002, 3.0, 64) == 2438);
-  CHECK(plan::plain_steps(9, 3.0, 4) == 7);
-  CHECK(plan::plain_steps(50, 1.1, 1) == 56);  // 50 * 1.1 = 55.00000000000001
-  CHECK(plan::plain_steps(0, 1.0, 1) == 0);
-}
-
-TEST_CASE("steps: what is no count is no number") {
-  CHECK_FALSE(plan::plain_steps(100, -1.0, 4));
-  CHECK_FALSE(plan::plain_steps(100, std::nan(""), 4));
-  CHECK_FALSE(plan::plain_steps(100, 1e300, 4));
-  CHECK_FALSE(plan::plain_steps(100, 1.0, 0));
-}
-
-TEST_CASE("steps: validation takes its rows first") {
-  CHECK(plan::split_rows(1000, 0.05).train == 950);
-  CHECK(plan::split_rows(1000, 0.05).eval == 50);
-  CHECK(plan::split_rows(334, 0.1).eval == 34);
-  CHECK(plan::split_rows(1000, 200).train == 800);
-  CHECK(plan::split_rows(1000, 0).train == 1000);
-}
-
-TEST_CASE("steps: a shard is taken before the split") {
-  config::TrainingConfig c;
-  give(c.batch.dataset_shard_num, 3);
-  plan::PlanInputs inputs;
-  inputs.rows = 1000;
-  CHECK(plan::count_steps(c, inputs, batch_of(8)).train_rows == 1000);
-  give(c.batch.dataset_shard_idx, 0);
-  give(c.batch.val_set_size, 0.1);
-  const auto steps = plan::count_steps(c, inputs, batch_of(8));
-  CHECK(steps.rows_after_shard == 334);
-  CHECK(steps.train_rows == 300);
-  CHECK(steps.total_num_steps == 38);
-  CHECK(plan::shard_rows(1000, 3, 2) == 333);
-}
-
-TEST_CASE("steps: a split that leaves nothing is none") {
-  for (const double v : {1.0, -0.1, 1000.0, 5000.0, std::nan("")}) {
-    CAPTURE(v);
-    CHECK_FALSE(plan::split_rows(1000, v).train);
-  }
-}
-
 TEST_CASE("steps: max_steps below the data ends the run") {
   config::TrainingConfig c;
   give(c.batch.num_epochs, 3);
@@ -119,7 +74,7 @@ TEST_CASE("steps: packed rows are not counted by the plain formula") {
   config::TrainingConfig c;
   give(c.batch.sample_packing, true);
   const auto steps = plan::count_steps(c, train_rows(1000), batch_of(32));
-  CHECK(steps.path == "packing");
+  CHECK(steps.path == "packing (measured)");
   CHECK_FALSE(steps.total_num_steps);
 }
 
@@ -135,4 +90,62 @@ TEST_CASE("steps: learning rate at four points") {
   CHECK(steps.learning_rates[2].step == 50);
   CHECK(steps.learning_rates[3].step == 100);
   CHECK(steps.learning_rates[3].value < 1e-6);
+}
+
+TEST_CASE("steps: preference training counts its epochs whatever max_steps says") {
+  config::TrainingConfig c;
+  give(c.features.rl, std::string("dpo"));
+  give(c.batch.sample_packing, true);  // an error elsewhere, and no packing path here
+  give(c.batch.max_steps, 3);
+  const auto steps = plan::count_steps(c, train_rows(320), batch_of(32));
+  CHECK(steps.path == "plain");
+  CHECK(steps.total_num_steps == 10);
+  CHECK(steps.trainer_max_steps == 3);
+}
+
+TEST_CASE("steps: on-policy training is counted by its trainer alone") {
+  config::TrainingConfig c;
+  give(c.features.rl, std::string("grpo"));
+  give(c.rl.num_generations, 8);
+  give(c.batch.num_epochs, 2);
+  const auto steps = plan::count_steps(c, train_rows(103), batch_of(32));
+  CHECK_FALSE(steps.upstream_value);
+  CHECK(steps.steps_per_epoch == 25);  // 103 prompts // (32 // 8)
+  CHECK(steps.total_num_steps == 50);
+  CHECK(steps.warmup_steps == 2);  // ceil(0.03 * 50)
+  give(c.batch.max_steps, 7);
+  CHECK(plan::count_steps(c, train_rows(103), batch_of(32)).trainer_max_steps == 7);
+}
+
+TEST_CASE("steps: gdpo is counted as plain") {
+  config::TrainingConfig c;
+  give(c.features.rl, std::string("gdpo"));
+  CHECK(plan::count_steps(c, train_rows(320), batch_of(32)).upstream_value == 10);
+}
+
+TEST_CASE("steps: epochs that are really made") {
+  config::TrainingConfig c;
+  give(c.batch.num_epochs, 3);
+  give(c.batch.max_steps, 2000);
+  auto batch = batch_of(32);
+  batch.micro_batch_size = 2;
+  batch.gradient_accumulation_steps = 2;
+  batch.effective_world_size = 8;
+  CHECK(plan::count_steps(c, train_rows(10'000), batch).epochs == 6.4);
+}
+
+TEST_CASE("steps: each number says how it came about") {
+  config::TrainingConfig c;
+  give(c.batch.val_set_size, 0.1);
+  plan::PlanInputs inputs;
+  inputs.rows = 1000;
+  const auto steps = plan::count_steps(c, inputs, batch_of(8));
+  std::string text;
+  for (const auto& [name, formula] : steps.formulas) text += name + ": " + formula + "\n";
+  CHECK(text ==
+        "batch_size: 1 rows * 1 accumulated * 1 data-parallel ranks = 8\n"
+        "train_rows: 1000 rows - ceil(0.1 * 1000) = 1000 - 100 = 900\n"
+        "total_num_steps: ceil(900 rows * 1 epochs / 8) = 113\n"
+        "warmup_steps: min(int(0.03 * 113), 100) = 3\n"
+        "save_steps: at the end of an epoch of 900 steps\n");
 }

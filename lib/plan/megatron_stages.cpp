@@ -1,0 +1,120 @@
+#include "plan/megatron_stages.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "plan/stages.hpp"
+
+namespace cpplan::plan {
+namespace {
+
+constexpr std::size_t longest_layout = 1 << 16;  // characters, repetitions written out
+
+bool is_set(const config::Setting<Index>& setting) {
+  return setting.given() && *setting >= 1;
+}
+
+/// The factor of a "*6" at the beginning of `rest`, taken off; 1 where there is none.
+std::optional<std::size_t> take_factor(std::string_view& rest) {
+  if (!rest.starts_with('*')) return 1;
+  std::size_t factor = 0;
+  const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), factor);
+  if (error != std::errc() || factor < 1) return std::nullopt;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return factor;
+}
+
+/// The layout with its repetitions written out. Groups do not nest.
+std::optional<std::string> written_out(std::string_view rest) {
+  std::string all;
+  while (!rest.empty()) {
+    std::string_view item = rest.substr(0, 1);
+    if (item == "(") {
+      const auto close = rest.find(')');
+      if (close == rest.npos) return std::nullopt;
+      item = rest.substr(1, close - 1);
+      rest.remove_prefix(close + 1);
+    } else {
+      rest.remove_prefix(1);
+    }
+    const auto factor = take_factor(rest);
+    if (!factor || *factor > longest_layout) return std::nullopt;
+    if (all.size() + item.size() * *factor > longest_layout) return std::nullopt;
+    for (std::size_t i = 0; i < *factor; ++i) all += item;
+  }
+  return all;
+}
+
+/// Rank r holds stages r, r + ranks, r + 2 ranks, ...
+std::optional<std::vector<int>> by_rank(const std::vector<Index>& stages, Index ranks) {
+  if (ranks < 1 || static_cast<Index>(stages.size()) % ranks != 0) return std::nullopt;
+  std::vector<int> layers(static_cast<std::size_t>(ranks), 0);
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    layers[i % static_cast<std::size_t>(ranks)] += static_cast<int>(stages[i]);
+  return layers;
+}
+
+/// The end stages have one layer less for what they hold besides.
+std::optional<std::vector<int>> with_ends_accounted(const config::MegatronSettings& m, Index layers,
+                                                    Index stages) {
+  const Index embedding = m.account_for_embedding.value_or(false) ? 1 : 0;
+  const Index loss = m.account_for_loss.value_or(false) ? 1 : 0;
+  if (layers < 1 || layers > Index{1} << 30) return std::nullopt;
+  auto counted = stage_layers(layers + embedding + loss, stages);
+  if (!counted) return std::nullopt;
+  counted->front() -= static_cast<int>(embedding);
+  counted->back() -= static_cast<int>(loss);
+  return counted;
+}
+
+}  // namespace
+
+std::optional<std::vector<Index>> parse_pipeline_layout(std::string_view layout) {
+  std::string plain;
+  for (const char c : layout.substr(0, longest_layout))
+    if (std::string_view(" ,\t\n").find(c) == std::string_view::npos) plain.push_back(c);
+  const auto all = written_out(plain);
+  if (!all || all->find_first_not_of("EtmL|") != std::string::npos) return std::nullopt;
+  std::vector<Index> stages(1, 0);
+  for (const char c : *all) {
+    if (c == '|') stages.push_back(0);
+    if (c == 't') ++stages.back();
+  }
+  return stages;
+}
+
+std::optional<std::vector<int>> megatron_stage_layers(const config::TrainingConfig& config,
+                                                      Index layers, Index stages) {
+  const auto& p = config.parallel;
+  const auto& m = config.megatron;
+  if (m.pipeline_layout.given()) {
+    const auto layout = parse_pipeline_layout(*m.pipeline_layout);
+    return layout ? by_rank(*layout, stages) : std::nullopt;
+  }
+  if (p.first_stage_layers.given() || p.last_stage_layers.given())
+    return stage_layers(layers, stages, {p.first_stage_layers.value, p.last_stage_layers.value});
+  return with_ends_accounted(m, layers, stages);
+}
+
+std::optional<Index> virtual_stages(const config::TrainingConfig& config, Index layers,
+                                    Index stages) {
+  const auto& m = config.megatron;
+  if (m.pipeline_layout.given()) {
+    const auto layout = parse_pipeline_layout(*m.pipeline_layout);
+    const auto chunks = layout ? static_cast<Index>(layout->size()) : 0;
+    return chunks > 0 && stages >= 1 && chunks % stages == 0 ? std::optional(chunks / stages)
+                                                             : std::nullopt;
+  }
+  if (is_set(m.virtual_stages)) return m.virtual_stages.value;
+  // validate_yaml() overwrites the field, the flags do not have it.
+  if (!is_set(m.layers_per_virtual_stage)) return 1;
+  const Index ends = (m.account_for_embedding.value_or(false) ? 1 : 0) +
+                     (m.account_for_loss.value_or(false) ? 1 : 0);
+  if (layers < 1 || stages < 1 || (layers + ends) % stages != 0) return std::nullopt;
+  const Index of_rank = (layers + ends) / stages;
+  if (of_rank % *m.layers_per_virtual_stage != 0) return std::nullopt;
+  return of_rank / *m.layers_per_virtual_stage;
+}
+
+}  // namespace cpplan::plan

@@ -1,0 +1,16 @@
+# cpplan_embed_models(): compiles configs/models/*.json into cpplan_model as string literals, so that
+# the binary needs no files where it is installed. A changed, new or removed file configures again.
+function(cpplan_embed_models)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/configs/models/*.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(code "// Generated from configs/models by scripts/cmake/EmbedModels.cmake.\n#include \"model/model_files.hpp\"\n\nnamespace cpplan::model {\nnamespace {\n\nconstexpr ModelFile files[] = {\n")
+  foreach(file IN LISTS files)
+    get_filename_component(name ${file} NAME)
+    file(READ ${file} content)
+    string(APPEND code "    {\"${name}\", R\"json(${content})json\"},\n")
+  endforeach()
+  string(APPEND code "};\n\n}  // namespace\n\nstd::span<const ModelFile> model_files() {\n  return files;\n}\n\n}  // namespace cpplan::model\n")
+  set(generated ${PROJECT_BINARY_DIR}/generated/model_files.cpp)
+  file(GENERATE OUTPUT ${generated} CONTENT "${code}")
+  target_sources(cpplan_model PRIVATE ${generated})
+endfunction()
