@@ -8,6 +8,7 @@
 
 #include "plan/megatron_batch.hpp"
 #include "plan/schedule.hpp"
+#include "plan/step_formulas.hpp"
 
 namespace cpplan::plan {
 namespace {
@@ -33,7 +34,7 @@ void count_samples(const config::TrainingConfig& config, const Batch& batch, Ste
 /// iterations times the batch.
 Index in_iterations(const config::Setting<Index>& iterations, const config::Setting<Index>& samples,
                     Index batch_size, Index fallback) {
-  if (samples.value_or(0) > 0 && batch_size > 0) return ceil_div(*samples, batch_size);
+  if (samples.value_or(0) > 0 && batch_size > 0) return whole_parts(*samples, batch_size);
   return std::max<Index>(0, iterations.value_or(fallback));
 }
 

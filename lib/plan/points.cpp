@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "plan/trainer_count.hpp"
 
 namespace cpplan::plan {
 namespace {
@@ -48,6 +51,7 @@ void place(const Interval& interval, Last last, const std::string& name, Steps& 
            Points& points) {
   if (!steps.trainer_max_steps || *steps.trainer_max_steps < 1) return;
   const Index total = *steps.trainer_max_steps;
+  if (static_cast<double>(total) > largest_count) return;  // no run, but a mistake elsewhere
   if (points.strategy == "steps" && interval.value > 0) {
     place_every(in_steps(interval.value, total), total, last, points);
     steps.formulas.push_back(

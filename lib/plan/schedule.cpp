@@ -55,7 +55,7 @@ std::vector<LearningRatePoint> four_points(const std::function<double(Index)>& r
                                            Index warmup_steps, Index last) {
   std::vector<LearningRatePoint> points;
   for (const auto& [at, step] : {std::pair<const char*, Index>{"first step", 1},
-                                 {"end of warm-up", std::min(warmup_steps + 1, last)},
+                                 {"end of warm-up", std::min(warmup_steps, last - 1) + 1},
                                  {"half way", std::max<Index>(1, last / 2)},
                                  {"last step", last}})
     points.push_back({at, step, rate_at(step)});

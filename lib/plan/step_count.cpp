@@ -13,7 +13,7 @@ namespace {
 
 /// Micro-batches of `micro` rows of an epoch.
 Index plain_batches(Index rows, Index micro, LastBatch last) {
-  return last == LastBatch::drop ? rows / micro : ceil_div(rows, micro);
+  return last == LastBatch::drop ? rows / micro : whole_parts(rows, micro);
 }
 
 void count_plain(const config::TrainingConfig& config, const Batch& batch, Steps& steps) {

@@ -49,8 +49,8 @@ double measured_value(Index data_loader_len, double epochs, LastBatch last, Step
 
 Index steps_of_epoch(Index batches, Index data_parallel_size, Index accumulation, LastBatch last) {
   const Index of_rank = last == LastBatch::drop ? batches / data_parallel_size
-                                                : ceil_div(batches, data_parallel_size);
-  return std::max<Index>(1, ceil_div(of_rank, accumulation));
+                                                : whole_parts(batches, data_parallel_size);
+  return std::max<Index>(1, whole_parts(of_rank, accumulation));
 }
 
 }  // namespace cpplan::plan

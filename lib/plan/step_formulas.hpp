@@ -28,6 +28,11 @@ double estimated_value(const PackingEstimate&, double epochs, Index batch_size, 
 /// max(1, batches * micro // batch): steps of one epoch.
 Index data_loader_len(Index batches, Index micro_batch_size, Index batch_size);
 
+/// ceil(n / d) of numbers up to the largest. Contract: n >= 0, d >= 1.
+constexpr Index whole_parts(Index n, Index d) {
+  return n / d + (n % d != 0 ? 1 : 0);
+}
+
 /// What becomes of a last batch that is not full.
 enum class LastBatch { keep, drop };
 

@@ -94,9 +94,9 @@ void check_gpu(const Plan& plan, Diagnostics& findings) {
   Report found("CP403", plan.config.cluster.gpu.span,
                fmt::format("rank {} needs {}, but a {} leaves {}", m->heaviest_rank,
                            human_bytes(m->total), m->gpu, human_bytes(*m->gpu_bytes)));
-  found = std::move(found).why(fmt::format("its parts are {}", parts_text(*m)));
-  for (const std::string& way : ways_to_fit(plan, *m)) found = std::move(found).help(way);
-  std::move(found).see(plan.config.batch.sequence_len).to(findings);
+  found.why(fmt::format("its parts are {}", parts_text(*m)));
+  for (const std::string& way : ways_to_fit(plan, *m)) found.help(way);
+  found.see(plan.config.batch.sequence_len).to(findings);
 }
 
 }  // namespace

@@ -52,30 +52,30 @@ class Report {
   Report(std::string_view id, const diag::Span& place, std::string message)
       : found_(diag::finding(id, place, std::move(message))) {}
 
-  Report&& why(std::string sentence) && {
+  Report& why(std::string sentence) {
     found_.why = std::move(sentence);
-    return std::move(*this);
+    return *this;
   }
-  Report&& label(std::string words) && {
+  Report& label(std::string words) {
     found_.label = std::move(words);
-    return std::move(*this);
+    return *this;
   }
   /// May be repeated: each names a value that would work. Empty ones are left out.
-  Report&& help(std::string suggestion) && {
+  Report& help(std::string suggestion) {
     if (!suggestion.empty()) found_.help.push_back(std::move(suggestion));
-    return std::move(*this);
+    return *this;
   }
   /// A setting that belongs to the finding, where the file has it.
   template <class T>
-  Report&& see(const config::Setting<T>& setting) && {
+  Report& see(const config::Setting<T>& setting) {
     relate(found_.related, setting);
-    return std::move(*this);
+    return *this;
   }
-  Report&& as(diag::Severity severity) && {
+  Report& as(diag::Severity severity) {
     found_.severity = severity;
-    return std::move(*this);
+    return *this;
   }
-  void to(diag::Diagnostics& findings) && { findings.push_back(std::move(found_)); }
+  void to(diag::Diagnostics& findings) { findings.push_back(std::move(found_)); }
 
  private:
   diag::Diagnostic found_;

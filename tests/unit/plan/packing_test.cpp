@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -202,4 +203,29 @@ TEST_CASE("packing: preference training and mamba never take the packing path") 
   auto c = packed("flash_attention_2");
   give(c.features.mamba, true);
   CHECK(plan::count_steps(c, with(Lengths(25, 5)), batch_of(1, 1, 1, 10)).total_num_steps == 25);
+}
+
+TEST_CASE("packing: any nonsense is counted without harm") {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  for (const Index n : {Index{-3}, Index{0}, Index{1}, Index{1} << 40, most}) {
+    CAPTURE(n);
+    for (const char* attention : {"sdpa", "flash_attention_2"}) {
+      auto c = packed(attention);
+      for (auto* setting :
+           {&c.batch.sample_packing_bin_size, &c.batch.sample_packing_group_size,
+            &c.batch.min_sample_len, &c.batch.dataset_shard_num, &c.batch.max_steps,
+            &c.batch.total_num_tokens, &c.batch.saves_per_epoch, &c.optimizer.warmup_steps})
+        give(*setting, n);
+      give(c.batch.dataset_shard_idx, 0);
+      give(c.batch.save_steps, static_cast<double>(n));
+      give(c.optimizer.learning_rate, 1e-3);
+      plan::Batch batch;
+      batch.micro_batch_size = batch.gradient_accumulation_steps = std::max<Index>(1, n);
+      batch.effective_world_size = batch.batch_size = std::max<Index>(1, n);
+      batch.sequence_len = 1000;
+      CHECK(plan::count_steps(c, with(varied(50)), batch).total_num_steps.value_or(1) >= 0);
+      give(c.batch.sample_packing_eff_est, static_cast<double>(n));
+      CHECK(plan::count_steps(c, with(varied(50)), batch).total_num_steps.value_or(1) >= 0);
+    }
+  }
 }
