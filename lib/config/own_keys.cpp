@@ -65,7 +65,7 @@ constexpr std::array run = {
     KeyInfo{"cp_comm_type", choice, Null::unsets, cp_comm_types},
     KeyInfo{"dtype", choice, Null::unsets, "fp32|bf16|fp64"},
     KeyInfo{"optimizer_sharding", text},
-    KeyInfo{"recompute", text},
+    KeyInfo{"recompute", choice, Null::unsets, "none|selective|full"},
     KeyInfo{"schedule", text},
     KeyInfo{"seed", integer},
     KeyInfo{"sequence_parallel", boolean},

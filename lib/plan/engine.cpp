@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "engine/meta_run.hpp"
+#include "plan/engine_settings.hpp"
 #include "plan/make_plan.hpp"
 
 namespace cpplan::plan {
@@ -117,7 +118,7 @@ EngineMemory memory_of(const engine::MemoryPlan& m, int rank) {
   memory.gradients = m.gradients;
   memory.optimizer = m.optimizer;
   for (const Bytes saved : m.saved) memory.activations += saved;
-  memory.buffers = m.scratch + m.inputs + m.control;
+  memory.buffers = m.scratch + m.rebuilt + m.inputs + m.control;
   memory.total = m.total();
   memory.heaviest_rank = rank;
   return memory;
@@ -149,8 +150,14 @@ Result<engine::Job> make_job(const Plan& plan) {
   if (auto fits = check_divides(*plan.model, plan.layout.dims.tp); !fits)
     return tl::unexpected(fits.error());
   if (auto fits = check_sizes(plan); !fits) return tl::unexpected(fits.error());
+  auto context_parallel = context_parallel_of(plan);
+  if (!context_parallel) return tl::unexpected(context_parallel.error());
+  const auto recompute = recompute_of(plan);
+  if (!recompute) return tl::unexpected(recompute.error());
 
   engine::Job job;
+  job.context_parallel = std::move(*context_parallel);
+  job.recompute = *recompute;
   job.model = *plan.model;
   job.dims = plan.layout.dims;
   job.order = plan.layout.order;

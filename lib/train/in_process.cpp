@@ -31,7 +31,8 @@ record::RunRecord run_rank(const TrainingRun& run, comm::ThreadWorld& world, int
   kernels::NoTrace trace;
   const auto ops = kernels::make_cpu_ops(trace);
   const layout::Ranks ranks(run.job.dims, run.job.order);
-  const auto groups = comm::make_thread_groups(world, ranks, number, trace);
+  const auto groups =
+      comm::make_thread_groups(world, ranks, number, trace, run.job.context_parallel.inner_size);
   auto& endpoint = world.endpoint(number);
   kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
   return train_rank(run, {number, *ops, groups, endpoint}, limit, observer);

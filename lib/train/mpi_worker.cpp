@@ -70,7 +70,8 @@ class Worker final : public StepObserver {
         throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
                                   world.size(), ranks.world(), ranks.world()));
       const auto ops = kernels::make_cpu_ops(trace_);
-      const auto groups = comm::make_mpi_groups(world, ranks, trace_);
+      const auto groups =
+          comm::make_mpi_groups(world, ranks, trace_, run_.job.context_parallel.inner_size);
       auto& endpoint = world.endpoint();
       kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
       auto record = train_rank(run_, {world.rank(), *ops, groups, endpoint}, limit, *this);

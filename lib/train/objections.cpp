@@ -71,9 +71,7 @@ void replace_adapters(const config::FeatureSettings& features, Collector& found)
 
 void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
   const auto& run = plan.config.run;
-  found.only(run.cp_comm_type, {"p2p"}, "context parallelism is a ring of point-to-point messages");
   found.only(run.schedule, {"1f1b"}, "the pipeline runs one forward, one backward");
-  found.only(run.recompute, {"none"}, "every activation that backward needs is kept");
   found.only(run.optimizer_sharding, {"none"},
              "every rank keeps the optimizer state of its weights");
   found.only(run.dtype, {"float32", "fp32"}, "the cpu kernels compute in float32");

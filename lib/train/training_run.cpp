@@ -77,6 +77,12 @@ std::uint64_t hash_of(const TrainingRun& run) {
   text += fmt::format("layout {} {} {} {} {} {} {}\n", job.dims.tp, job.dims.cp, job.dims.pp,
                       job.dims.dp, job.dims.sequence_parallel, layout::to_string(job.order),
                       fmt::join(job.stage_layers, " "));
+  text += "attention";
+  for (const auto type : job.context_parallel.layer_types)
+    text += fmt::format(" {}", static_cast<int>(type));
+  text += fmt::format(" {} {} {} {}\n", static_cast<int>(job.context_parallel.split),
+                      job.context_parallel.inner_size, job.attention_window,
+                      static_cast<int>(job.recompute));
   text += fmt::format("batch {} {} {} {} {}\n", static_cast<int>(job.dtype), job.seed,
                       job.micro_batches, job.micro_batch_size, job.capacity);
   text += fmt::format("adamw {:a} {:a} {:a} {:a} {:a}\n", job.adamw.beta1, job.adamw.beta2,

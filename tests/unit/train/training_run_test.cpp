@@ -104,7 +104,11 @@ TEST_CASE("training run: the hash tells runs apart") {
   other([](TrainingRun& r) { r.learning_rate.base *= 1 + 1e-15; });
   other([](TrainingRun& r) { r.data_hash ^= 1; });
   other([](TrainingRun& r) { r.steps += 1; });
-  CHECK(hashes.size() == 7);
+  other([](TrainingRun& r) { r.job.recompute = engine::Recompute::full; });
+  other([](TrainingRun& r) {
+    r.job.context_parallel.layer_types = {engine::CpCommType::all_gather};
+  });
+  CHECK(hashes.size() == 9);
 }
 
 TEST_CASE("training data: text that is not there is an error that names the flag") {
@@ -138,6 +142,39 @@ TEST_CASE("in process: bytes and memory are what the plan says and the loss fall
   REQUIRE_FALSE(record->communication.empty());
   for (const auto& row : record->communication) CHECK(row.measured == row.planned);
   CHECK(record->memory.measured_peak == record->memory.planned_peak);
+}
+
+TEST_CASE("in process: every way to other ranks' keys and recomputation train the same") {
+  auto config = tiny_config();
+  set(config.parallel.context_parallel_size, Index{2});
+  const auto losses = [](const config::TrainingConfig& c) {
+    const auto record = run_in_process(run_of(c, 2), StepLimit(Seconds(30)), {});
+    REQUIRE_MESSAGE(record, record.error().message);
+    for (const auto& row : record->communication) CHECK(row.measured == row.planned);
+    CHECK(record->memory.measured_peak == record->memory.planned_peak);
+    std::vector<double> curve;
+    for (const auto& step : record->steps) curve.push_back(step.loss);
+    return curve;
+  };
+  const auto expected = losses(config);
+  for (const char* type : {"all_gather", "a2a"}) {
+    set(config.run.cp_comm_type, std::string(type));
+    set(config.run.recompute, std::string("full"));
+    const auto curve = losses(config);
+    REQUIRE(curve.size() == expected.size());
+    for (std::size_t i = 0; i < curve.size(); ++i)
+      CHECK(curve[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("training run: heads that all-to-all cannot exchange are refused with another way") {
+  auto config = tiny_config();
+  set(config.parallel.context_parallel_size, Index{4});
+  set(config.run.cp_comm_type, std::string("a2a"));
+  const auto plan = plan_of(config, 4);
+  const auto run = make_training_run(plan, *load_training_data(plan, DataKind::synthetic), {});
+  REQUIRE_FALSE(run);
+  CHECK(run.error().message.find("use cp_comm_type: p2p") != std::string::npos);
 }
 
 TEST_CASE("in process: a loss that is not finite ends all ranks with one account") {
@@ -190,7 +227,11 @@ TEST_CASE("step limit: generous at first and then ten times the longest step") {
 
 TEST_CASE("objections: none to what the engine does") {
   auto config = tiny_config();
-  set(config.run.cp_comm_type, std::string("p2p"));
+  for (const char* type : {"p2p", "all_gather", "a2a"}) {
+    set(config.run.cp_comm_type, std::string(type));
+    CHECK(objections(plan_of(config, 2)).empty());
+  }
+  set(config.run.recompute, std::string("full"));
   CHECK(objections(plan_of(config, 2)).empty());
 }
 
@@ -209,10 +250,8 @@ TEST_CASE("objections: what the engine cannot do is refused with a value that wo
   CHECK(only([](C& c) { set(c.features.rl, std::string("dpo")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.features.multimodal, true); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.parallel.expert_parallel_size, Index{2}); }).kind == Kind::refused);
-  CHECK(only([](C& c) { set(c.run.cp_comm_type, std::string("a2a")); }).help ==
-        "use : p2p");  // the key's name is empty in a config made by hand
-  CHECK(only([](C& c) { set(c.run.schedule, std::string("interleaved")); }).kind == Kind::refused);
-  CHECK(only([](C& c) { set(c.run.recompute, std::string("full")); }).kind == Kind::refused);
+  CHECK(only([](C& c) { set(c.run.schedule, std::string("interleaved")); }).help ==
+        "use : 1f1b");  // the key's name is empty in a config made by hand
   CHECK(only([](C& c) { set(c.run.optimizer_sharding, std::string("os")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.run.dtype, std::string("bf16")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.run.backend, std::string("cuda")); }).kind == Kind::refused);
