@@ -34,11 +34,11 @@ std::string documents_section(const plan::Plan& plan) {
                {"tokens", Align::right},
                {"padded", Align::right},
                {"from row", Align::right},
-               {cp <= 8 ? "valid tokens of each rank, head+tail" : ""}});
+               {cp > 1 && cp <= 8 ? "valid tokens of each rank, head+tail" : ""}});
   for (std::size_t i = 0; i < std::min(d.lengths.size(), most_listed_documents); ++i)
     table.add({std::to_string(i), with_thousands(d.lengths[i]), with_thousands(d.padded_lengths[i]),
                with_thousands(d.cu_seqlens_padded[i]),
-               cp <= 8 ? halves_text(d.lengths[i], d.padded_lengths[i], cp) : ""});
+               cp > 1 && cp <= 8 ? halves_text(d.lengths[i], d.padded_lengths[i], cp) : ""});
   std::string text = table.text();
   if (d.lengths.size() > most_listed_documents)
     text += fmt::format("  ... {} documents in all\n", d.lengths.size());
