@@ -15,8 +15,8 @@ namespace cpplan::app {
 struct CheckedConfig {
   diag::SourceFile source;
   std::vector<diag::SourceFile> others;  // overlays and the launch command
-  std::optional<plan::Plan> plan;  // none where the text is no mapping
-  diag::Diagnostics findings;      // all there are, sorted by place
+  std::optional<plan::Plan> plan;        // none where the text is no mapping
+  diag::Diagnostics findings;            // all there are, sorted by place
 };
 
 /// All texts that findings point into.

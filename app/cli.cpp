@@ -62,6 +62,13 @@ void add_order(CLI::App& parser, std::optional<layout::Order>& target) {
       ->type_name("tp-cp-ep-dp-pp");
 }
 
+void add_version(CLI::App& parser, std::optional<plan::Version>& target) {
+  const auto store = [&target](const std::string& text) { target = *parse_version(text); };
+  parser.add_option_function<std::string>("--as", store, "what this version computes, beside")
+      ->check(checked_by(parse_version))
+      ->type_name("VERSION");
+}
+
 /// What every subcommand that reads a config takes.
 void add_config_flags(CLI::App& parser, ConfigOptions& options) {
   auto& inputs = options.inputs;
@@ -72,6 +79,7 @@ void add_config_flags(CLI::App& parser, ConfigOptions& options) {
   add_count(parser, "--train-rows", inputs.train_rows, "rows that the trainer sees");
   add_count(parser, "--total-tokens", inputs.total_tokens, "tokens of the training rows");
   add_count(parser, "--eval-tokens", inputs.eval_tokens, "tokens of the evaluation rows");
+  add_version(parser, inputs.as);
   add_file(parser, "--lengths", options.lengths,
            "tokens of each row: text, .npy, .jsonl, .idx, folder");
   add_file(parser, "--documents", options.documents,
@@ -117,6 +125,7 @@ class CommandLine {
     parser_.require_subcommand(1);
     add_validate();
     add_plan();
+    add_layout();
     add_run();
     add_explain();
     add_rules();
@@ -184,7 +193,23 @@ class CommandLine {
         "text, json, or env (lines for a shell's eval)");
     parser.add_option("--get", plan_.get, "print one value alone, by its name in the JSON")
         ->type_name("NAME");
+    parser.add_option("--sweep", plan_.sweep, "a line for each value of a setting")
+        ->check(checked_by(parse_assignment))
+        ->type_name("key=a,b,c");
+    parser.add_flag("--explain", plan_.explain, "each formula with the numbers put in");
     add_config_flags(parser, plan_.config);
+  }
+
+  void add_layout() {
+    auto& parser = add("layout", "show ranks, groups and the tokens of each rank",
+                       [this] { return app::layout(layout_); });
+    parser.add_option("FILE", layout_.path, "the config, or - (standard input)")
+        ->required()
+        ->type_name("");
+    add_choice<LayoutFormat>(parser, "--format", layout_.format,
+                             {{"text", LayoutFormat::text}, {"json", LayoutFormat::json}},
+                             "text or json");
+    add_config_flags(parser, layout_.config);
   }
 
   void add_run() {
@@ -257,6 +282,7 @@ class CommandLine {
   std::vector<Subcommand> subcommands_;
   ValidateOptions validate_;
   PlanOptions plan_;
+  LayoutOptions layout_;
   RunOptions run_;
   ExplainOptions explain_;
   RulesOptions rules_;

@@ -22,13 +22,23 @@ const diag::Rule* find_rule(const std::string& word) {
   return by_id ? by_id : diag::find_rule(name);
 }
 
+/// Names in which the word stands: "cp" and "divides" find cp-divides-sequence.
+std::vector<std::string> names_with(std::string word) {
+  for (char& c : word) c = c == '_' ? '-' : c;
+  std::vector<std::string> names;
+  for (const diag::Rule& rule : diag::rules())
+    if (rule.name.find(word) != rule.name.npos && names.size() < 5) names.emplace_back(rule.name);
+  return names;
+}
+
 std::string not_a_rule(const std::string& word) {
   std::vector<std::string_view> known;
   for (const diag::Rule& rule : diag::rules()) {
     known.push_back(rule.id);
     known.push_back(rule.name);
   }
-  const auto near = did_you_mean(word, known);
+  auto near = did_you_mean(word, known);
+  if (near.empty()) near = names_with(lower_case(word));
   return fmt::format("there is no rule \"{}\". {}", word,
                      near.empty() ? "`cpplan rules` lists them"
                                   : fmt::format("did you mean {}?", join_words(near, "or")));

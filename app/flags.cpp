@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "app/usage.hpp"
+#include "plan/as_version.hpp"
 
 namespace cpplan::app {
 
@@ -30,6 +31,11 @@ Result<double> parse_seconds(const std::string& text) {
     return failure(
         fmt::format("\"{}\" is no time (it must be seconds above 0, at most 1e6). use 60", text));
   return seconds;
+}
+
+Result<plan::Version> parse_version(const std::string& text) {
+  if (const auto version = plan::parse_version(text)) return *version;
+  return failure(unknown_word("version", text, plan::version_names()));
 }
 
 Result<std::string> parse_assignment(const std::string& text) {

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "base/units.hpp"
 #include "layout/ranks.hpp"
+#include "plan/plan.hpp"
 
 namespace cpplan::app {
 
@@ -14,6 +15,9 @@ Result<Index> parse_count(const std::string& text);
 
 /// A number of seconds above 0. Error: it is none.
 Result<double> parse_seconds(const std::string& text);
+
+/// "axolotl@0.14", ... Error: no version that is known (with those that are).
+Result<plan::Version> parse_version(const std::string& text);
 
 /// "key=value" with a key. Error: it is not of that form.
 Result<std::string> parse_assignment(const std::string& text);

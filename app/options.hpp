@@ -36,7 +36,9 @@ struct PlanOptions {
   ConfigOptions config;
   std::string path;
   PlanFormat format = PlanFormat::text;
-  std::optional<std::string> get;  // one value alone
+  std::optional<std::string> get;    // one value alone
+  std::optional<std::string> sweep;  // key=a,b,c: a line for each value
+  bool explain = false;              // each formula with the numbers put in
 };
 
 struct ExplainOptions {
@@ -47,6 +49,14 @@ enum class RulesFormat { text, json, markdown };
 
 struct RulesOptions {
   RulesFormat format = RulesFormat::text;
+};
+
+enum class LayoutFormat { text, json };
+
+struct LayoutOptions {
+  ConfigOptions config;
+  std::string path;
+  LayoutFormat format = LayoutFormat::text;
 };
 
 enum class Backend { automatic, cpu };

@@ -7,6 +7,7 @@ namespace cpplan::app {
 
 int validate(const ValidateOptions& options);
 int plan(const PlanOptions& options);
+int layout(const LayoutOptions& options);
 int run(const RunOptions& options);
 int explain(const ExplainOptions& options);
 int rules(const RulesOptions& options);

@@ -51,10 +51,10 @@ void MegatronArguments::add(const Node& section, MegatronPlace place, const std:
     std::string name = attribute_name(member.key);
     const auto [known, is_new] = by_name_.try_emplace(name, arguments_.size());
     const MegatronKey* key = find_megatron_key(name);
-    const bool better =
-        key != nullptr && (is_read_at(*key, place, form_) ||
-                           !is_read_at(*key, arguments_[known->second].place, form_));
-    if (!is_new && better) known->second = arguments_.size();
+    const bool better = !is_new && key != nullptr &&
+                        (is_read_at(*key, place, form_) ||
+                         !is_read_at(*key, arguments_[known->second].place, form_));
+    if (better) known->second = arguments_.size();
     arguments_.push_back({std::move(name), prefix + member.key, &member, place});
   }
 }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "diag/source_file.hpp"
-#include "tl/expected.hpp"
 
 namespace cpplan::launch {
 

@@ -18,7 +18,7 @@ std::vector<Index> cumulative(const std::vector<Index>& lengths) {
 }
 
 DocumentWork work_of(const DocumentLayout& documents, Split split, int ranks) {
-  const auto map = map_of(documents, split, ranks);
+  const auto map = map_of(documents, ranks == 1 ? Split::contiguous : split, ranks);
   DocumentWork work;
   double sum = 0;
   Index greatest = 0;
@@ -35,7 +35,7 @@ DocumentWork work_of(const DocumentLayout& documents, Split split, int ranks) {
 
 Index document_multiple(const layout::ParallelDims& dims) {
   const Index sp = dims.sequence_parallel ? dims.tp : 1;
-  return dims.cp * std::lcm(Index{2}, sp);
+  return dims.cp == 1 ? sp : dims.cp * std::lcm(Index{2}, sp);
 }
 
 std::optional<DocumentLayout> lay_out_documents(std::span<const Index> documents,

@@ -10,7 +10,7 @@ namespace cpplan::plan {
 
 /// What each document is padded to a multiple of: 2 * CP, so that each rank holds two chunks of it;
 /// with sequence parallelism CP * lcm(2, TP), so that a rank's rows of each document divide over TP
-/// (lcm(2 * CP, TP) is not enough: NeMo-RL #3563).
+/// (lcm(2 * CP, TP) is not enough: NeMo-RL #3563). Without CP there are no chunks.
 Index document_multiple(const layout::ParallelDims&);
 
 /// None without documents, and where their tokens do not fit 32 bits.

@@ -4,6 +4,7 @@
 #include "report/config_json.hpp"
 #include "report/groups_json.hpp"
 #include "report/json_values.hpp"
+#include "report/launch_lines.hpp"
 #include "report/memory_json.hpp"
 #include "report/sequence_json.hpp"
 #include "report/steps_json.hpp"

@@ -31,12 +31,17 @@ std::string plan_text(const plan::Plan& plan, diag::Color color) {
       {"world", world_section(plan)},
       {"batch", batch_section(plan)},
       {"steps", steps_section(plan)},
+      {"packing", packing_section(plan)},
+      {"as another version computes it", as_section(plan)},
       {learning_rate_title(plan), learning_rate_section(plan)},
       {layout_title(plan), layout_section(plan)},
       {"sequence: chunks of each context-parallel rank", sequence_section(plan)},
       {"dimensions (bytes that one rank sends in one step)", dimensions_section(plan)},
+      {"documents of a packed sequence", documents_section(plan)},
+      {"memory of the framework (one rank)", framework_memory_section(plan)},
       {"memory of the engine", memory_section(plan)},
-      {"traffic of the engine (rank 0, one step)", traffic_section(plan)}};
+      {"traffic of the engine (rank 0, one step)", traffic_section(plan)},
+      {"launch", launch_section(plan)}};
   std::string text = heading(title_of(plan), color);
   for (const auto& [title, section] : sections)
     if (!section.empty()) text += '\n' + heading(title, color) + section;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "model/resolve.hpp"
 #include "plan/degrees.hpp"
+#include "plan/make_plan.hpp"
 #include "rules/areas.hpp"
 #include "rules/fitting.hpp"
 #include "rules/support.hpp"
@@ -59,32 +60,97 @@ std::string parts_text(const plan::FrameworkMemory& m) {
   return join(words, ", ");
 }
 
-/// What makes the greater part smaller, in settings that the config does not use yet.
-std::vector<std::string> ways_to_fit(const Plan& plan, const plan::FrameworkMemory& m) {
+/// A change of the config, and how a reader would write it.
+struct Change {
+  std::string text;
+  config::TrainingConfig config;
+};
+
+template <class T>
+Change changed(const Plan& plan, config::Setting<T> config::ParallelSettings::*setting, T value,
+               const std::string& key) {
+  Change change{fmt::format("use {}: {}", key, value), plan.config};
+  (change.config.parallel.*setting).value = value;
+  return change;
+}
+
+/// Smaller micro-batches and larger degrees that fit the plan, the mildest first of each kind.
+std::vector<Change> smaller_splits(const Plan& plan) {
+  using P = config::ParallelSettings;
   const auto d = plan::requested_degrees(plan.config);
-  const auto& f = plan.config.features;
-  const Index passing = m.activations.count + m.transient.count;
-  std::vector<std::string> ways;
-  if (2 * passing >= m.total.count) {
-    if (plan.batch.micro_batch_size > 1)
-      ways.push_back(fmt::format("use micro_batch_size: {}", plan.batch.micro_batch_size / 2));
-    if (!is_megatron(plan) && !f.gradient_checkpointing.given())
-      ways.emplace_back("add gradient_checkpointing: true");
-    if (const Index cp = 2 * d.cp; cp_fits(plan, cp))
-      ways.push_back(fmt::format("use context_parallel_size: {}", cp));
-  } else {
-    if (!is_megatron(plan) && !f.fsdp.value_or(false) && plan.layout.dims.dp > 1)
-      ways.emplace_back("add fsdp_version: 2 and an fsdp_config, which shard these states");
-    if (is_megatron(plan) && !plan.config.megatron.use_distributed_optimizer.value_or(false))
-      ways.push_back(
-          fmt::format("add {}: true", spelled_by_dialect(plan, "use_distributed_optimizer")));
-    if (const Index tp = 2 * d.tp; tp_fits(plan, tp))
-      ways.push_back(fmt::format(
-          "use {}: {}",
-          spelled_by_dialect(plan, "tensor_model_parallel_size", "tensor_parallel_size"), tp));
+  std::vector<Change> changes;
+  for (Index micro = plan.batch.micro_batch_size / 2; micro >= 1; micro /= 2) {
+    Change change{fmt::format("use micro_batch_size: {}", micro), plan.config};
+    change.config.batch.micro_batch_size.value = micro;
+    changes.push_back(std::move(change));
   }
-  ways.push_back(fmt::format("or more GPUs: --world-size {}",
-                             checked_multiply(2, plan.world.size).value_or(plan.world.size)));
+  const auto block = plan::model_parallel_size(d);
+  if (!block || plan.world.size % *block != 0) return changes;
+  for (Index cp = 2 * d.cp; cp <= plan.world.size / (d.tp * d.pp); cp *= 2)
+    if (cp_fits(plan, cp))
+      changes.push_back(changed(plan, &P::context_parallel_size, cp, "context_parallel_size"));
+  const std::string tp_key =
+      spelled_by_dialect(plan, "tensor_model_parallel_size", "tensor_parallel_size");
+  for (Index tp = 2 * d.tp; tp <= plan.world.size / (d.cp * d.pp); tp *= 2)
+    if (tp_fits(plan, tp)) changes.push_back(changed(plan, &P::tensor_parallel_size, tp, tp_key));
+  return changes;
+}
+
+/// Sharding and recomputation that the config does not use yet.
+std::vector<Change> savings(const Plan& plan) {
+  std::vector<Change> changes;
+  const auto& f = plan.config.features;
+  if (is_megatron(plan)) {
+    Change change{
+        fmt::format("add {}: true", spelled_by_dialect(plan, "use_distributed_optimizer")),
+        plan.config};
+    change.config.megatron.use_distributed_optimizer.value = true;
+    if (!plan.config.megatron.use_distributed_optimizer.value_or(false)) changes.push_back(change);
+    return changes;
+  }
+  Change both{"", plan.config};
+  if (!f.gradient_checkpointing.given()) {
+    Change change{"add gradient_checkpointing: true", plan.config};
+    change.config.features.gradient_checkpointing.value = "true";
+    both = change;
+    changes.push_back(std::move(change));
+  }
+  if (!f.fsdp.value_or(false) && plan.layout.dims.dp > 1) {
+    for (Change change : {Change{"", plan.config}, both}) {
+      change.text = (change.text.empty() ? "add " : change.text + ", ") +
+                    std::string("fsdp_version: 2 and an fsdp_config");
+      change.config.features.fsdp.value = true;
+      change.config.features.fsdp_version.value = 2;
+      changes.push_back(std::move(change));
+    }
+  }
+  return changes;
+}
+
+std::optional<Bytes> needed_with(const Plan& plan, const config::TrainingConfig& config) {
+  plan::PlanInputs inputs;
+  inputs.world_size = plan.world.size;
+  const auto memory = plan::make_plan(config, inputs, {}).framework_memory;
+  return memory ? std::optional(memory->total) : std::nullopt;
+}
+
+/// Single changes that fit, with what is needed then; where none does, the one that saves most.
+std::vector<std::string> ways_to_fit(const Plan& plan, Bytes gpu) {
+  std::vector<Change> changes = savings(plan);
+  for (Change& change : smaller_splits(plan)) changes.push_back(std::move(change));
+  std::vector<std::string> ways;
+  std::optional<std::pair<Bytes, std::string>> best;
+  for (const Change& change : changes) {
+    const auto needed = needed_with(plan, change.config);
+    if (!needed) continue;
+    if (*needed <= gpu && ways.size() < 3)
+      ways.push_back(fmt::format("{}: {} in all", change.text, human_bytes(*needed)));
+    if (!best || *needed < best->first) best = {*needed, change.text};
+  }
+  if (ways.empty() && best && best->first < plan.framework_memory->total)
+    ways.push_back(fmt::format("{}: {} in all, and more GPUs to shard over", best->second,
+                               human_bytes(best->first)));
+  if (ways.empty()) ways.push_back("use more GPUs, or a smaller model or adapter: qlora");
   return ways;
 }
 
@@ -92,10 +158,10 @@ void check_gpu(const Plan& plan, Diagnostics& findings) {
   const auto& m = plan.framework_memory;
   if (!m || m->fit != plan::Fit::exceeds || !m->gpu_bytes) return;
   Report found("CP403", plan.config.cluster.gpu.span,
-               fmt::format("rank {} needs {}, but a {} leaves {}", m->heaviest_rank,
+               fmt::format("rank {} needs {}, and a GPU of type {} leaves {}", m->heaviest_rank,
                            human_bytes(m->total), m->gpu, human_bytes(*m->gpu_bytes)));
   found.why(fmt::format("its parts are {}", parts_text(*m)));
-  for (const std::string& way : ways_to_fit(plan, *m)) found.help(way);
+  for (const std::string& way : ways_to_fit(plan, *m->gpu_bytes)) found.help(way);
   found.see(plan.config.batch.sequence_len).to(findings);
 }
 

@@ -1,6 +1,8 @@
 // How many rows a step takes and how many steps a run: what relates a key to the data or the world.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plan/batch.hpp"
@@ -101,29 +103,41 @@ void check_step_count(const Plan& plan, Diagnostics& findings) {
                .help = {"give a dataset with at least one row after the validation split"}}));
 }
 
+/// "16*2000/1000 = 32 epochs", of packed rows the epochs alone.
+std::string epochs_text(const Plan& plan, Index most, double epochs) {
+  const auto& steps = plan.steps;
+  if (steps.path != "plain") return fmt::format("{:.4g} epochs", epochs);
+  return fmt::format("{}*{}/{} = {:.4g} epochs", most, plan.batch.batch_size, *steps.train_rows,
+                     epochs);
+}
+
+/// Passes over the data that max_steps make; none where they cannot be told.
+std::optional<double> epochs_of(const Plan& plan, Index most) {
+  const auto& steps = plan.steps;
+  if (steps.path.starts_with("packing"))
+    return steps.epochs.value_or(static_cast<double>(most) * steps.num_epochs /
+                                 static_cast<double>(std::max<Index>(1, *steps.total_num_steps)));
+  if (steps.path != "plain" || !steps.train_rows || *steps.train_rows < 1) return std::nullopt;
+  return static_cast<double>(most) * static_cast<double>(plan.batch.batch_size) /
+         static_cast<double>(*steps.train_rows);
+}
+
 void check_max_steps(const Plan& plan, Diagnostics& findings) {
   const auto& steps = plan.steps;
   const auto& most = plan.config.batch.max_steps;
-  const bool beyond = most.given() && steps.path == "plain" && steps.total_num_steps &&
-                      *most > *steps.total_num_steps && steps.train_rows;
-  if (!beyond || *steps.train_rows < 1) return;
-  const double rows = static_cast<double>(*steps.train_rows);
-  const double epochs =
-      static_cast<double>(*most) * static_cast<double>(plan.batch.batch_size) / rows;
-  diag::Details details;
-  details.why =
-      "the steps of the epochs are what is logged and warmed up over, but the trainer loops "
-      "over the data until max_steps";
-  details.help = {
-      fmt::format("use {}: {}, or num_epochs: {:.3g}", most.key, *steps.total_num_steps, epochs)};
-  relate(details.related, plan.config.batch.num_epochs);
-  findings.push_back(finding(
-      "CP334", most.span,
-      fmt::format(
-          "{} {} exceeds the {} steps of num_epochs {}: {}*{}/{} = {:.4g} epochs will be run",
-          most.key, *most, *steps.total_num_steps, steps.num_epochs, *most, plan.batch.batch_size,
-          *steps.train_rows, epochs),
-      details));
+  if (!most.given() || !steps.total_num_steps || *most <= *steps.total_num_steps) return;
+  const auto epochs = epochs_of(plan, *most);
+  if (!epochs) return;
+  report("CP334", most,
+         fmt::format("{} {} exceeds the {} steps of num_epochs {}: {} will be run", most.key, *most,
+                     *steps.total_num_steps, steps.num_epochs, epochs_text(plan, *most, *epochs)))
+      .why(
+          "the steps of the epochs are what is logged and warmed up over, but the trainer loops "
+          "over the data until max_steps")
+      .help(fmt::format("use {}: {}, or num_epochs: {:.3g}", most.key, *steps.total_num_steps,
+                        *epochs))
+      .see(plan.config.batch.num_epochs)
+      .to(findings);
 }
 
 void check_warmup(const Plan& plan, Diagnostics& findings) {

@@ -50,6 +50,12 @@ std::string padding(Index tokens, Index unit) {
   return fmt::format("padded by {} to {}", padded - tokens, padded);
 }
 
+/// Megatron stops; axolotl and our engine pad.
+std::string remainder_text(const Plan& plan, Index tokens, Index unit) {
+  return is_megatron(plan) ? fmt::format("{} % {} = {}", tokens, unit, tokens % unit)
+                           : padding(tokens, unit);
+}
+
 /// True where the length is a multiple of 2*CP.
 bool check_chunks(const Plan& plan, Index tokens, Diagnostics& findings) {
   const Index cp = plan::requested_degrees(plan.config).cp;
@@ -68,7 +74,7 @@ bool check_chunks(const Plan& plan, Index tokens, Diagnostics& findings) {
   findings.push_back(
       with_severity(finding("CP301", place_of(length.span, degree.span),
                             fmt::format("{} {} is not a multiple of 2*CP = {} ({})", key, tokens,
-                                        *chunks, padding(tokens, *chunks)),
+                                        *chunks, remainder_text(plan, tokens, *chunks)),
                             details),
                     error_in_megatron(plan)));
   return false;
@@ -86,7 +92,7 @@ void check_shards(const Plan& plan, Index tokens, Diagnostics& findings) {
   const std::string key = spelled(plan, length, "seq_length", "sequence_len");
   Report("CP309", place_of(length.span, degree.span),
          fmt::format("{} {} is not a multiple of CP*lcm(2, TP) = {}*lcm(2, {}) = {} ({})", key,
-                     tokens, d.cp, d.tp, *unit, padding(tokens, *unit)))
+                     tokens, d.cp, d.tp, *unit, remainder_text(plan, tokens, *unit)))
       .why(
           "with sequence parallelism each TP rank keeps an equal share of the tokens that a CP "
           "rank "

@@ -53,6 +53,13 @@ TEST_CASE("run: steps, warm-up, stream and split") {
   give(c.batch.max_steps, 2000, "max_steps", 7);
   const auto beyond = check(c, 1, rows);
   CHECK(says(only(beyond, "CP334"), "2000*8/1000 = 16 epochs"));
+  give(c.batch.sample_packing, true, "sample_packing", 9);
+  plan::PlanInputs tokens;
+  tokens.total_tokens = 10'000'000;
+  give(c.batch.sample_packing_eff_est, 0.95, "sample_packing_eff_est", 10);
+  const auto packed = check(c, 1, tokens);
+  CHECK(says(only(packed, "CP334"), "of num_epochs 1"));
+  c = sound();
   give(c.batch.max_steps, 10, "max_steps", 7);
   give(c.optimizer.warmup_steps, 10, "warmup_steps", 8);
   const auto warmup = check(c, 1, rows);
