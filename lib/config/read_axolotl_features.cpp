@@ -62,6 +62,15 @@ void read_plugins(FeatureSettings& f, const Section& root) {
     if (!f.liger.value_or(false)) root.read(f.liger, kernel);
 }
 
+/// Named by the class of the model; the framework never packs rows for one.
+void read_mamba(FeatureSettings& f, const Section& root) {
+  Setting<std::string> type;
+  root.read(type, "model_type");
+  if (!type.given() || !type.value->starts_with("Mamba")) return;
+  f.mamba.value = true;
+  f.mamba.span = type.span, f.mamba.key_span = type.key_span, f.mamba.key = type.key;
+}
+
 }  // namespace
 
 FeatureSettings read_features(const Section& root) {
@@ -79,7 +88,7 @@ FeatureSettings read_features(const Section& root) {
   root.read(f.use_ray, "use_ray");
   root.read(f.reward_model, "reward_model");
   root.read(f.process_reward_model, "process_reward_model");
-  root.read(f.mamba, "is_mamba");
+  read_mamba(f, root);
   root.read_presence(f.pretraining_dataset, "pretraining_dataset");
   root.read_presence(f.test_datasets, "test_datasets");
   root.read_presence(f.multimodal, "processor_type");

@@ -88,6 +88,12 @@ memory of the engine
 traffic of the engine (rank 0, one step)
   group  collective  bytes  messages
   tp     all_gather  4,096        12
+
+launch
+  mpirun      mpirun -np 8 cpplan run train.yaml
+  srun        srun --mpi=pmix --nodes=1 --ntasks-per-node=8 cpplan run train.yaml
+  torchrun    torchrun --standalone --nproc-per-node 8 -m axolotl.cli.train train.yaml
+  accelerate  accelerate launch --num_processes 8 -m axolotl.cli.train train.yaml
 )");
 }
 
