@@ -44,7 +44,8 @@ if(CPPLAN_SANITIZE)
   # What the sanitizers find they find at -O1, which builds a third faster; their instrumentation makes
   # g++ 12 see uninitialised values in std::optional where there are none.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
-  target_compile_options(cpplan_settings INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(cpplan_settings INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # vptr checks double the build time of files with many templates and find nothing here.
   target_compile_options(cpplan_settings INTERFACE
     -fsanitize=${CPPLAN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer)
