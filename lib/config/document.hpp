@@ -47,6 +47,11 @@ struct Node {
 /// Owns the nodes. Deep chains of aliases are no reason for a deep destructor.
 class Document {
  public:
+  Document() = default;
+  // Nodes point at each other: a copy would point into its original. A move keeps every address.
+  Document(Document&&) = default;
+  Document& operator=(Document&&) = default;
+
   /// A node that lives as long as the document.
   Node& make_node(NodeKind kind);
 
