@@ -14,29 +14,14 @@
 #include "base/files.hpp"
 #include "config/load.hpp"
 #include "plan/make_plan.hpp"
+#include "support/worked_case.hpp"
 
 using namespace cpplan;
 namespace fs = std::filesystem;
 
 namespace {
 
-using Facts = std::map<std::string, std::string>;
-
-/// "key: value" lines.
-Facts read_facts(const fs::path& file) {
-  Facts facts;
-  std::istringstream lines(read_file(file).value());
-  for (std::string line; std::getline(lines, line);) {
-    const auto colon = line.find(": ");
-    if (colon != std::string::npos) facts[line.substr(0, colon)] = line.substr(colon + 2);
-  }
-  return facts;
-}
-
-std::optional<Index> number(const Facts& facts, const std::string& key) {
-  const auto found = facts.find(key);
-  return found == facts.end() ? std::nullopt : std::optional<Index>(std::stoll(found->second));
-}
+using test::Facts, test::number, test::read_facts;
 
 /// "[6, 4]", "[100]*90 + [513]*10": Python's lists, repeated and joined.
 std::vector<data::Length> list_of(const std::string& text) {
