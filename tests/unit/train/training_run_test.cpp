@@ -167,6 +167,22 @@ TEST_CASE("in process: every way to other ranks' keys and recomputation train th
   }
 }
 
+TEST_CASE("in process: both levels of a hierarchical all-to-all are measured") {
+  auto config = tiny_config();
+  set(config.parallel.context_parallel_size, Index{4});
+  set(config.run.cp_comm_type, std::string("a2a+p2p"));
+  set(config.megatron.hierarchical_context_parallel_sizes, std::vector<Index>{2, 2});
+  const auto record = run_in_process(run_of(config, 4), StepLimit(Seconds(30)), {});
+  REQUIRE_MESSAGE(record, record.error().message);
+  std::set<std::string> groups;
+  for (const auto& row : record->communication) {
+    CHECK(row.measured == row.planned);
+    groups.insert(row.group);
+  }
+  CHECK(groups.contains("cp_inner"));
+  CHECK(groups.contains("cp_outer"));
+}
+
 TEST_CASE("training run: heads that all-to-all cannot exchange are refused with another way") {
   auto config = tiny_config();
   set(config.parallel.context_parallel_size, Index{4});
