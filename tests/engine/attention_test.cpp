@@ -1,0 +1,14 @@
+// Attention over ranks is attention: whatever the way to other ranks' keys, the split of the
+// sequence and the mask, in fp64 out, lse, dq, dk and dv are those of one dense softmax, padding is
+// exactly zero, and what goes over the wire is what the closed formulas say.
+#include "engine/attention_check.hpp"
+
+namespace cpplan::test {
+
+TEST_CASE("attention: any three of degree and way and split and mask and heads and documents") {
+  const auto cases = covering_attention_cases();
+  CHECK(cases.size() >= 7 * 6 * 5);  // degrees, masks and documents alone
+  for (const AttentionCase& c : cases) check_attention(c);
+}
+
+}  // namespace cpplan::test
