@@ -50,7 +50,7 @@ AttentionResult dense_attention(const AttentionCase&, const AttentionInput&);
 
 struct ParallelRun {
   AttentionResult result;
-  std::vector<std::string> complaints;          // failures; padding that is not zero
+  std::string complaints;                       // failures; padding that is not zero
   std::vector<comm::Ledger> forward, backward;  // what each rank posted
 };
 /// On in-process ranks in fp64, in memory full of NaN, padding rows of the input among it.

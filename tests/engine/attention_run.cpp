@@ -145,7 +145,7 @@ class Rank {
     if (padding_is_clean) return;
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
-    run_.complaints.push_back("rank " + std::to_string(number_) + ": padding of " + what);
+    run_.complaints += "rank " + std::to_string(number_) + ": padding of " + what + "; ";
   }
 
   static constexpr Index d = AttentionCase::head_dim;
@@ -177,7 +177,7 @@ ParallelRun run_attention(const AttentionCase& c, const AttentionInput& input) {
   comm::ThreadWorld world(c.cp, std::chrono::seconds(20));
   const auto done =
       comm::run_ranks(world, [&](int rank) { Rank(c, input, run, rank, world).run(); });
-  if (!done) run.complaints.push_back(done.error().message);
+  if (!done) run.complaints += done.error().message;
   return run;
 }
 

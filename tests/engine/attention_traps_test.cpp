@@ -12,6 +12,7 @@ using layout::Split;
 AttentionCase make_case(int cp, engine::ContextParallelSettings settings,
                         std::vector<Index> lengths) {
   AttentionCase c{.cp = cp, .context_parallel = std::move(settings), .band = kernels::causal};
+  c.name = "cp" + std::to_string(cp);
   c.heads = 2 * Index{cp}, c.kv_heads = cp;
   for (const Index length : lengths) c.documents.push_back({length, 0});
   return c;
