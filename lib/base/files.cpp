@@ -1,25 +1,16 @@
 #include "base/files.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
 namespace cpplan {
 namespace {
-
-tl::unexpected<Error> system_failure(std::string_view verb, const std::filesystem::path& path,
-                                     int error) {
-  std::string reason = std::generic_category().message(error);
-  if (!reason.empty() && reason[0] >= 'A' && reason[0] <= 'Z')
-    reason[0] = static_cast<char>(reason[0] - 'A' + 'a');
-  return failure("cannot " + std::string(verb) + " " + path.string() + " (" + reason + ")");
-}
 
 /// Closes its file on every way out.
 class Descriptor {
@@ -60,23 +51,32 @@ int write_all(int fd, std::string_view content) {
   return 0;
 }
 
+/// A name that no other process or thread uses.
+std::string temporary_name(const std::filesystem::path& path) {
+  static std::atomic<int> next = 0;
+  return path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next++);
+}
+
 int write_and_sync(Descriptor& file, std::string_view content) {
   if (const int error = write_all(file.get(), content)) return error;
-  // mkostemp makes files that only their owner reads.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (::fchmod(file.get(), 0666 & ~mask) != 0) return errno;
   if (::fsync(file.get()) != 0) return errno;
   return file.close() ? 0 : errno;
 }
 
-/// Makes the rename itself durable. Some file systems cannot sync a folder: no reason to fail.
+}  // namespace
+
+tl::unexpected<Error> system_failure(std::string_view verb, const std::filesystem::path& path,
+                                     int error) {
+  std::string reason = std::generic_category().message(error);
+  if (!reason.empty() && reason[0] >= 'A' && reason[0] <= 'Z')
+    reason[0] = static_cast<char>(reason[0] - 'A' + 'a');
+  return failure("cannot " + std::string(verb) + " " + path.string() + " (" + reason + ")");
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
   if (opened.valid()) static_cast<void>(::fsync(opened.get()));
 }
-
-}  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -94,8 +94,9 @@ Result<std::string> read_standard_input() {
 }
 
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  std::string temporary = path.string() + ".tmp-XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  const std::string temporary = temporary_name(path);
+  Descriptor file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!file.valid()) return system_failure("write", path, errno);
   int error = write_and_sync(file, content);
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;

@@ -8,6 +8,14 @@
 
 namespace cpplan {
 
+/// "cannot read x (no such file or directory)", of an errno.
+tl::unexpected<Error> system_failure(std::string_view verb, const std::filesystem::path& path,
+                                     int error);
+
+/// Makes what was created, renamed or removed in a folder durable. Some file systems cannot sync a
+/// folder: no failure.
+void sync_folder(const std::filesystem::path& folder);
+
 /// All bytes of a regular file or pipe. Error: "cannot read x (why)".
 Result<std::string> read_file(const std::filesystem::path& path);
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <optional>
 
 #include "base/files.hpp"
+#include "base/json_reader.hpp"
 
 namespace cpplan::record {
 namespace {
@@ -45,66 +45,7 @@ Json parameters_json(const std::vector<ParameterRecord>& parameters) {
   return json;
 }
 
-/// Takes members out of an object and remembers the first that was not there.
-class Reader {
- public:
-  Reader(const Json& json, std::string path, std::optional<Error>& error)
-      : json_(json), path_(std::move(path)), error_(error) {}
-
-  Index integer(std::string_view key) const {
-    const Json* member = find(key, "an integer", &Json::is_integer);
-    return member ? member->as_integer() : 0;
-  }
-  double number(std::string_view key) const {
-    const Json* null = json_.find(key);  // NaN and infinities are written as null
-    if (null && null->is_null()) return std::numeric_limits<double>::quiet_NaN();
-    const Json* member = find(key, "a number", &Json::is_number);
-    return member ? member->as_double() : 0;
-  }
-  std::string text(std::string_view key) const {
-    const Json* member = find(key, "a string", &Json::is_string);
-    return member ? member->as_string() : "";
-  }
-  bool flag(std::string_view key) const {
-    const Json* member = find(key, "true or false", &Json::is_bool);
-    return member && member->as_bool();
-  }
-  Reader object(std::string_view key) const {
-    const Json* member = find(key, "an object", &Json::is_object);
-    return {member ? *member : empty(), path_ + std::string(key) + ".", error_};
-  }
-  template <class F>
-  void each(std::string_view key, F&& read) const {
-    const Json* member = find(key, "a list", &Json::is_array);
-    if (!member) return;
-    Index i = 0;
-    for (const Json& element : member->elements())
-      read(Reader(element, fmt::format("{}{}.{}.", path_, key, i++), error_));
-  }
-  const Json& json() const { return json_; }
-  Reader member(const Json::Member& member) const {
-    return {member.second, path_ + member.first + ".", error_};
-  }
-
- private:
-  static const Json& empty() {
-    static const Json object = Json::object();
-    return object;
-  }
-
-  const Json* find(std::string_view key, std::string_view kind, bool (Json::*is)() const) const {
-    const Json* member = json_.is_object() ? json_.find(key) : nullptr;
-    if (member && (member->*is)()) return member;
-    if (!error_)
-      error_ = Error{
-          fmt::format("run record has no \"{}{}\" (the schema wants {} there)", path_, key, kind)};
-    return nullptr;
-  }
-
-  const Json& json_;
-  std::string path_;
-  std::optional<Error>& error_;
-};
+using Reader = JsonReader;
 
 StepRecord step_from(const Reader& json) {
   return {.step = json.integer("step"),
@@ -177,7 +118,7 @@ Result<RunRecord> run_record_from(const Json& json) {
   if (!schema || !schema->is_string() || schema->as_string() != RunRecord::schema)
     return failure(fmt::format("not a run record (its schema is not \"{}\")", RunRecord::schema));
   std::optional<Error> error;
-  RunRecord record = read_members(Reader(json, "", error), error);
+  RunRecord record = read_members(Reader(json, "run record", error), error);
   if (error) return tl::unexpected(*error);
   return record;
 }

@@ -20,6 +20,12 @@ add_library(DNNL::dnnl UNKNOWN IMPORTED)
 set_target_properties(DNNL::dnnl PROPERTIES
   IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
 
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+add_library(xxHash::xxhash UNKNOWN IMPORTED)
+set_target_properties(xxHash::xxhash PROPERTIES
+  IMPORTED_LOCATION ${XXHASH_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${XXHASH_INCLUDE_DIR})
+
 # Optional: prepared datasets. Of two files that define the same functions one is built.
 find_package(Arrow QUIET CONFIG)
 if(Arrow_FOUND)
@@ -38,7 +44,7 @@ function(cpplan_dependency_summary)
   message(STATUS "  CLI11 ${CLI11_VERSION}, yaml-cpp ${yaml-cpp_VERSION}, fmt ${fmt_VERSION}, "
                  "spdlog ${spdlog_VERSION}, nlohmann-json ${nlohmann_json_VERSION}")
   message(STATUS "  MPI ${MPI_C_VERSION}: ${MPI_C_LIBRARIES}")
-  message(STATUS "  oneDNN ${DNNL_LIBRARY}")
+  message(STATUS "  oneDNN ${DNNL_LIBRARY}, xxHash ${XXHASH_LIBRARY}")
   if(Arrow_FOUND)
     message(STATUS "  Arrow ${Arrow_VERSION}")
   else()

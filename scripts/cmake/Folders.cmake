@@ -38,6 +38,7 @@ function(cpplan_third_party)
   if(Arrow_FOUND)
     cpplan_link(data Arrow::arrow_shared)
   endif()
+  cpplan_link(checkpoint xxHash::xxhash)
   cpplan_link(comm MPI::MPI_C)
   target_compile_definitions(cpplan_settings INTERFACE OMPI_SKIP_MPICXX=1)
   cpplan_link(kernels DNNL::dnnl gomp)  # gomp: oneDNN's threads, of which a rank takes one

@@ -6,28 +6,14 @@
 
 #include <filesystem>
 
+#include "support/temporary_folder.hpp"
+
 namespace cpplan {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "cpplan-files-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using test::TemporaryFolder;
 
 TEST_CASE("files: what is written reads back byte for byte") {
   const TemporaryFolder folder;
