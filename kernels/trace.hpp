@@ -20,11 +20,12 @@ struct Route {
 };
 
 struct TransferStart {
-  int id;                              // counts up within (group, rank)
+  int id;                              // counts up within the trace
   std::string_view group, collective;  // "tp", "cp", ...; "exchange", "all_gather", ...
   int rank, size;
   Bytes sent;                     // by this rank, as planned
   std::span<const Route> routes;  // of an exchange; a collective goes round the ring
+  int communicator = 0;           // number among the rank's: groups of one name may have several
 };
 
 class Trace {
@@ -35,6 +36,12 @@ class Trace {
   virtual void wait(std::string_view group, int id) = 0;
   /// The rank is about to block on that transfer; wait() follows when it is through.
   virtual void waiting(std::string_view, int) {}
+
+  /// The number of the next transfer.
+  int next_id() { return next_id_++; }
+
+ private:
+  int next_id_ = 0;
 };
 
 /// For those who do not look.

@@ -120,10 +120,10 @@ void Communicator::copy(const Tensor& from, const Tensor& to) {
 
 Work Communicator::launch(const Transfer& t) {
   expect_shapes(t, rank_, size_);
-  const int id = next_++;
+  const int id = trace_.next_id();
   const auto routes = routes_of(t.messages);
-  trace_.start(
-      {id, group_, name_of(t.collective), rank_, size_, sent_bytes(t, rank_, size_), routes});
+  trace_.start({id, group_, name_of(t.collective), rank_, size_, sent_bytes(t, rank_, size_),
+                routes, number_});
   if (size_ > 1) return {start(t), trace_, group_, id};
   if (t.collective != Collective::exchange) copy(t.in, t.out);
   return {std::make_unique<Done>(), trace_, group_, id};

@@ -63,6 +63,8 @@ class Communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
   std::string_view group() const { return group_; }
+  /// Sets communicators of one rank apart in its trace, where they share a name.
+  void set_number(int number) { number_ = number; }
 
   Work exchange(std::span<const Message> messages);
   /// shard [n, c] of rank r becomes rows r*n ... of whole [n * size, c].
@@ -85,7 +87,7 @@ class Communicator {
   std::string_view group_;
   int rank_, size_;
   kernels::Trace& trace_;
-  int next_ = 0;
+  int number_ = 0;
 };
 
 }  // namespace cpplan::comm

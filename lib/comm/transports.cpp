@@ -26,9 +26,14 @@ layout::Group outer_group(const layout::Group& cp, int rank, int size) {
   return {cp.rank(place), {layout::Group::Axis{axis.count / size, axis.stride * size}, {}}};
 }
 
-/// `make(name, key, group)` gives one communicator; the keys set groups of one rank apart.
+/// `make_one(name, key, group)` gives one communicator; the keys set groups of one rank apart.
 template <class Make>
-GroupSet make_groups(const layout::Ranks& ranks, int rank, int inner, const Make& make) {
+GroupSet make_groups(const layout::Ranks& ranks, int rank, int inner, const Make& make_one) {
+  const auto make = [&](const char* name, int key, const layout::Group& group) {
+    auto communicator = make_one(name, key, group);
+    communicator->set_number(key);
+    return communicator;
+  };
   const layout::Group cp = ranks.group(rank, Dim::cp);
   expect(inner >= 1 && cp.size() % inner == 0, "inner CP groups fill the CP group");
   const layout::Group stages = ranks.group(rank, Dim::pp);
@@ -52,6 +57,17 @@ GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& 
       ranks, rank, cp_inner_size, [&](const char* name, int, const layout::Group& group) {
         return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
       });
+}
+
+std::vector<NamedGroup> named_groups(const layout::Ranks& ranks, int rank, int cp_inner_size) {
+  kernels::NoTrace trace;
+  std::vector<NamedGroup> groups;
+  make_groups(ranks, rank, cp_inner_size,
+              [&](const char* name, int key, const layout::Group& group) {
+                groups.push_back({name, key, group});
+                return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
+              });
+  return groups;
 }
 
 GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,

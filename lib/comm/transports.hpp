@@ -1,6 +1,7 @@
 #pragma once
 // The communicators that one rank of a layout needs, on each transport.
 #include <memory>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "comm/mpi.hpp"
@@ -21,6 +22,14 @@ struct GroupSet {
 /// Groups that move nothing, for any rank of a world of any size.
 GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace,
                           int cp_inner_size = 1);
+
+/// Who meets on each communicator of a rank: `number` is the communicator's in the rank's trace.
+struct NamedGroup {
+  std::string_view name;
+  int number = 0;
+  layout::Group group;
+};
+std::vector<NamedGroup> named_groups(const layout::Ranks& ranks, int rank, int cp_inner_size = 1);
 
 /// The world has the size of the layout; `rank` is that of the calling thread.
 GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,

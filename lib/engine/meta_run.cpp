@@ -34,20 +34,10 @@ MemoryPlan endless_memory(int in_flight_micro_batches) {
   return plan;
 }
 
-MicroBatch dense_micro_batch(const Job& job) {
-  const Index multiple = layout::SequenceMap::multiple(job.context_parallel.split, job.dims.cp);
-  const Index tokens = job.capacity * job.dims.cp / job.micro_batch_size / multiple * multiple;
-  MicroBatch micro;
-  for (int sample = 0; sample < job.micro_batch_size; ++sample) {
-    micro.documents.push_back({tokens, sample});
-  }
-  return micro;
-}
-
-}  // namespace
-
-Footprint meta_run(const Job& job, layout::Coordinates at) {
-  SumTrace trace;
+/// One step under `trace`, which `begin` tells when the initial weights are drawn.
+template <class Begin>
+MemoryPlan run_step(const Job& job, layout::Coordinates at, const Documents& documents,
+                    kernels::Trace& trace, const Begin& begin) {
   const auto ops = kernels::make_meta_ops(trace);
   const layout::Ranks ranks(job.dims, job.order);
   const auto set =
@@ -55,10 +45,37 @@ Footprint meta_run(const Job& job, layout::Coordinates at) {
   const Groups groups = groups_of(set);
   const auto actions = schedule_of(at[Dim::pp], job.dims.pp, job.virtual_stages, job.micro_batches);
   Trainer trainer(*ops, groups, job, at, endless_memory(in_flight(actions)));
-  trace.counting = true;
-  trainer.step(1, 0.0, [&](int) { return dense_micro_batch(job); });
-  trace.sum.memory = trainer.peak();
+  begin();
+  trainer.step(1, 0.0, [&](int) { return MicroBatch{.documents = documents}; });
+  return trainer.peak();
+}
+
+}  // namespace
+
+Documents dense_documents(const Job& job) {
+  const Index multiple = layout::SequenceMap::multiple(job.context_parallel.split, job.dims.cp);
+  const Index tokens = job.capacity * job.dims.cp / job.micro_batch_size / multiple * multiple;
+  Documents documents;
+  for (int sample = 0; sample < job.micro_batch_size; ++sample) {
+    documents.push_back({tokens, sample});
+  }
+  return documents;
+}
+
+Footprint meta_run(const Job& job, layout::Coordinates at) {
+  return meta_run(job, at, dense_documents(job));
+}
+
+Footprint meta_run(const Job& job, layout::Coordinates at, const Documents& documents) {
+  SumTrace trace;
+  trace.sum.memory = run_step(job, at, documents, trace, [&] { trace.counting = true; });
   return trace.sum;
+}
+
+StepTrace trace_step(const Job& job, layout::Coordinates at, const Documents& documents) {
+  StepTrace trace;
+  run_step(job, at, documents, trace, [&] { trace.clear(); });
+  return trace;
 }
 
 }  // namespace cpplan::engine

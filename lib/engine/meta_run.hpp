@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/step_trace.hpp"
 #include "engine/trainer.hpp"
 
 namespace cpplan::engine {
@@ -19,8 +20,17 @@ struct Footprint {
   Flops flops;                                                     // one step
 };
 
-/// One step of the rank at `at`, with one dense document a sample that fills the capacity. Memory
-/// and traffic do not depend on the documents; FLOPs of attention do.
+/// Of every micro-batch of the step, in sample order.
+using Documents = std::vector<layout::DocumentLength>;
+/// One document a sample, which fills the capacity.
+Documents dense_documents(const Job& job);
+
+/// One step of the rank at `at`, with dense documents where none are given. Memory and traffic do
+/// not depend on the documents; FLOPs of attention do.
 Footprint meta_run(const Job& job, layout::Coordinates at);
+Footprint meta_run(const Job& job, layout::Coordinates at, const Documents& documents);
+
+/// The same step event by event.
+StepTrace trace_step(const Job& job, layout::Coordinates at, const Documents& documents);
 
 }  // namespace cpplan::engine

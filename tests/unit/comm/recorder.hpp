@@ -13,6 +13,7 @@ struct Recorder final : kernels::Trace {
     std::string group, collective;
     Bytes sent;
     std::vector<kernels::Route> routes;
+    int communicator;
   };
   std::vector<Start> starts;
   std::vector<int> waits;
@@ -25,7 +26,8 @@ struct Recorder final : kernels::Trace {
                       std::string(s.group),
                       std::string(s.collective),
                       s.sent,
-                      {s.routes.begin(), s.routes.end()}});
+                      {s.routes.begin(), s.routes.end()},
+                      s.communicator});
   }
   void wait(std::string_view, int id) override { waits.push_back(id); }
 
