@@ -72,6 +72,13 @@ void check_choice(const KeyInfo& info, const std::string& key, const Member& mem
                           *text.value, near.empty() ? choices.front() : near.front())));
 }
 
+void check_choices(const KeyInfo& info, const std::string& key, const Member& member,
+                   Diagnostics& findings) {
+  if (!member.value.node->is_sequence()) return check_choice(info, key, member, findings);
+  for (const Value& element : member.value.node->elements)
+    check_choice(info, key, {member.key, member.key_span, element}, findings);
+}
+
 void check_kind(const std::string& key, const Member& member, NodeKind wanted,
                 Diagnostics& findings) {
   const Node& node = *member.value.node;
@@ -123,6 +130,8 @@ void check_value(const KeyInfo& info, const std::string& key, const Member& memb
     case Kind::choice_or_boolean:
       if (read_boolean(key, node).value) return;
       return check_choice(info, key, member, findings);
+    case Kind::choices:
+      return check_choices(info, key, member, findings);
     case Kind::list:
       return check_kind(key, member, NodeKind::sequence, findings);
     case Kind::mapping:

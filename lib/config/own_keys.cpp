@@ -12,7 +12,7 @@ using enum Kind;
 constexpr std::string_view cp_comm_types = "p2p|all_gather|a2a|a2a+p2p";
 
 constexpr std::array top_level = {
-    KeyInfo{"cp_comm_type", choice, Null::unsets, cp_comm_types},
+    KeyInfo{"cp_comm_type", choices, Null::unsets, cp_comm_types},
     KeyInfo{"cpplan", mapping},
     KeyInfo{"data_parallel_size", integer},
     KeyInfo{"num_layers_in_first_pipeline_stage", integer},
@@ -62,13 +62,16 @@ constexpr std::array cluster = {
 
 constexpr std::array run = {
     KeyInfo{"backend", choice, Null::unsets, "cpu|cuda"},
-    KeyInfo{"cp_comm_type", choice, Null::unsets, cp_comm_types},
+    KeyInfo{"cp_comm_type", choices, Null::unsets, cp_comm_types},
     KeyInfo{"dtype", choice, Null::unsets, "fp32|bf16|fp64"},
+    KeyInfo{"hierarchical_context_parallel_sizes", list},
     KeyInfo{"optimizer_sharding", text},
     KeyInfo{"recompute", choice, Null::unsets, "none|selective|full"},
-    KeyInfo{"schedule", text},
+    KeyInfo{"schedule", choice, Null::unsets, "1f1b|interleaved"},
     KeyInfo{"seed", integer},
     KeyInfo{"sequence_parallel", boolean},
+    KeyInfo{"sequence_split", choice, Null::unsets, "head_tail|contiguous|striped"},
+    KeyInfo{"virtual_stages", integer},
 };
 
 constexpr std::array launch = {

@@ -57,7 +57,7 @@ TrainingConfig read_axolotl(const Document& document, const std::string& file) {
   config.batch = read_batch(root);
   config.optimizer = read_optimizer(root);
   config.model = read_model(root);
-  root.read(config.run.cp_comm_type, "cp_comm_type");
+  read_comm_type(config, root);
   config.features = read_features(root);
   config.adapter = read_adapter(root);
   config.rl = read_rl(root);

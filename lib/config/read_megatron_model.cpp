@@ -53,6 +53,8 @@ void read_traits(MegatronSettings& m, const MegatronArguments& a) {
   a.read(m.use_flash_attention, "use_flash_attn");
   a.read_word(m.position_embedding_type, "position_embedding_type");
   a.read_word(m.normalization, "normalization");
+  a.read(m.window_size, "window_size");
+  a.read_word(m.window_attn_skip_freq, "window_attn_skip_freq");
   a.read_word(m.transformer_impl, "transformer_impl");
   a.read_word(m.hybrid_pattern, "hybrid_override_pattern");
   a.read_word(m.hybrid_pattern, "hybrid_layer_pattern");

@@ -13,13 +13,22 @@ void read_cluster(ClusterSettings& c, const Section& cluster) {
 void read_run(RunSettings& r, const Section& run) {
   run.read(r.backend, "backend");
   run.read(r.dtype, "dtype");
-  run.read(r.cp_comm_type, "cp_comm_type");
   run.read(r.schedule, "schedule");
   run.read(r.recompute, "recompute");
   run.read(r.optimizer_sharding, "optimizer_sharding");
+  run.read(r.sequence_split, "sequence_split");
+  run.read(r.virtual_stages, "virtual_stages");
 }
 
 }  // namespace
+
+void read_comm_type(TrainingConfig& config, const Section& section) {
+  const Member* type = section.find("cp_comm_type");
+  if (type != nullptr && type->value.node->is_sequence())
+    section.read(config.megatron.cp_comm_type, "cp_comm_type");
+  else
+    section.read(config.run.cp_comm_type, "cp_comm_type");
+}
 
 void read_dimensions(ModelSettings& m, const Section& section) {
   section.read(m.hidden_size, "hidden_size");
@@ -50,6 +59,9 @@ void read_own_sections(TrainingConfig& config, const Section& root) {
   read_dimensions(config.model, own.below("model"));
   read_cluster(config.cluster, own.below("cluster"));
   read_run(config.run, own.below("run"));
+  read_comm_type(config, own.below("run"));
+  own.below("run").read(config.megatron.hierarchical_context_parallel_sizes,
+                        "hierarchical_context_parallel_sizes");
   own.below("run").read(config.optimizer.seed, "seed");
   own.below("run").read(config.parallel.sequence_parallel, "sequence_parallel");
   own.below("launch").read(config.launch.uid, "uid");

@@ -14,6 +14,9 @@ std::vector<DatasetSettings> read_datasets(const Section& root);
 /// Hugging Face's config.json names below `section`; what it gives wins over what `m` holds.
 void read_dimensions(ModelSettings& m, const Section& section);
 
+/// cp_comm_type of `section`: one for all layers, or a list of one a layer.
+void read_comm_type(TrainingConfig& config, const Section& section);
+
 /// Everything below cpplan:, on top of what the framework's own keys gave.
 void read_own_sections(TrainingConfig& config, const Section& root);
 

@@ -5,7 +5,19 @@
 
 namespace cpplan::config {
 
-enum class Kind { integer, real, boolean, text, choice, choice_or_boolean, list, mapping, any };
+/// choices: one of them, or a list.
+enum class Kind {
+  integer,
+  real,
+  boolean,
+  text,
+  choice,
+  choice_or_boolean,
+  choices,
+  list,
+  mapping,
+  any
+};
 enum class Null { unsets, refused };
 
 struct KeyInfo {

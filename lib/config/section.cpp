@@ -24,7 +24,7 @@ std::vector<std::string> words_of(const Node& node) {
       if (element.node->kind == NodeKind::scalar) words.push_back(element.node->text);
     return words;
   }
-  constexpr std::string_view separators = " \t\n,[]";
+  constexpr std::string_view separators = " \t\n,[]()";
   const std::string_view text = node.text;
   for (std::size_t at = text.find_first_not_of(separators); at != text.npos;) {
     const std::size_t end = std::min(text.find_first_of(separators, at), text.size());

@@ -96,6 +96,8 @@ struct ClusterSettings {
 /// cpplan.run.*: of our engine alone.
 struct RunSettings {
   Setting<std::string> backend, dtype, cp_comm_type, schedule, recompute, optimizer_sharding;
+  Setting<std::string> sequence_split;  // head_tail, contiguous or striped
+  Setting<Index> virtual_stages;        // model chunks of each pipeline stage
 };
 
 /// adapter: lora or qlora and what belongs to it.
@@ -166,8 +168,9 @@ struct MegatronSettings {
 
   // Degrees beside TP, CP and PP.
   Setting<Index> expert_tensor_parallel_size, num_distributed_optimizer_instances;
-  Setting<std::vector<Index>> hierarchical_context_parallel_sizes;
-  Setting<std::vector<std::string>> cp_comm_type;  // one for all layers or one a layer
+  Setting<std::vector<Index>> hierarchical_context_parallel_sizes;  // also of cpplan.run
+  // One for all layers or one a layer; also of cpplan.run, where it is a list.
+  Setting<std::vector<std::string>> cp_comm_type;
   Setting<bool> hybrid_context_parallel, use_tp_pp_dp_mapping, tp_comm_overlap;
 
   // Model.
@@ -179,6 +182,8 @@ struct MegatronSettings {
   Setting<Index> linear_num_key_heads, linear_num_value_heads;
   Setting<bool> group_query_attention, swiglu, untie_embeddings, add_bias_linear, add_qkv_bias;
   Setting<bool> multi_latent_attention, qk_layernorm, apply_layernorm_1p, use_flash_attention;
+  Setting<std::vector<Index>> window_size;     // keys before and after the query's own; -1: all
+  Setting<std::string> window_attn_skip_freq;  // every n-th layer has no window, or a list
   Setting<Index> q_lora_rank, kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim, v_head_dim;
 
   // Precision, optimizer, recomputation, overlap.

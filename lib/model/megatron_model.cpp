@@ -20,6 +20,13 @@ Index default_intermediate_size(Index hidden_size, bool swiglu) {
   return static_cast<Index>(two_thirds / 64) * 64;
 }
 
+std::optional<Index> positive(std::string_view text) {
+  Index n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && n >= 0 && n <= most_features ? std::optional(n) : std::nullopt;
+}
+
 void apply_traits(const Settings& s, ModelSpec& m) {
   m.model_type = "megatron";
   const bool swiglu = s.swiglu.value_or(false);
@@ -47,6 +54,16 @@ void apply_dimensions(const config::TrainingConfig& config, ModelSpec& m) {
   m.hidden_dropout = config.model.hidden_dropout.value_or(0.1);
 }
 
+/// [left, right] of the query's own key; it sees itself, and causally nothing to the right. A list
+/// of layers in place of a frequency has windows in some layers, too.
+void apply_window(const Settings& s, ModelSpec& m) {
+  const bool given = s.window_size.given() && !(*s.window_size).empty();
+  if (!given || (*s.window_size).front() < 0) return;
+  m.sliding_window = (*s.window_size).front() + 1;
+  if (!s.window_attn_skip_freq.given()) return;
+  m.full_attention_interval = positive(*s.window_attn_skip_freq).value_or(2);
+}
+
 void apply_experts(const Settings& s, ModelSpec& m) {
   m.experts.num_local_experts = std::max<Index>(0, s.num_experts.value_or(0));
   if (m.experts.num_local_experts == 0) return;
@@ -66,13 +83,6 @@ void apply_latent_attention(const Settings& s, ModelSpec& m) {
   m.latent.qk_nope_head_dim = s.qk_head_dim.value_or(128);
   m.latent.qk_rope_head_dim = s.qk_pos_emb_head_dim.value_or(64);
   m.latent.v_head_dim = s.v_head_dim.value_or(128);
-}
-
-std::optional<Index> positive(std::string_view text) {
-  Index n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && n >= 0 && n <= most_features ? std::optional(n) : std::nullopt;
 }
 
 /// "[0]*3" -> 3, "[0]" -> 1.
@@ -103,6 +113,7 @@ std::optional<RoutedLayers> parse_moe_layer_freq(std::string_view text) {
 void apply_megatron(const config::TrainingConfig& config, ModelSpec& m) {
   apply_traits(config.megatron, m);
   apply_dimensions(config, m);
+  apply_window(config.megatron, m);
   apply_experts(config.megatron, m);
   apply_latent_attention(config.megatron, m);
 }

@@ -35,7 +35,8 @@ std::optional<std::string> why_not_llama_type(const ModelSpec& m, Index sequence
   note(traits, m.norms_per_layer != 2 || !m.norms_before_blocks, "norms after its blocks");
   note(traits, m.mlp != Mlp::gated || m.hidden_act != "silu", "an MLP that is not SwiGLU");
   note(traits, m.positions != Positions::rotary, "positions that are not rotary everywhere");
-  note(traits, is_windowed(m, sequence_len), "a sliding window");
+  note(traits, is_windowed(m, sequence_len) && m.full_attention_interval > 0,
+       "a sliding window in some of its layers");
   note(traits, m.attention_sinks, "attention sinks");
   note(traits, m.scaled_or_capped, "scaled or capped embeddings, logits or residuals");
   if (traits.empty()) return std::nullopt;

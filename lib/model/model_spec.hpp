@@ -79,8 +79,8 @@ ModelSpec with_derived_dimensions(ModelSpec);
 Index parameter_count(const ModelSpec&);
 
 /// What keeps our engine from training the model for sequences of that length: it has RMSNorm
-/// before each block, rotary positions, GQA over all keys, SwiGLU and no biases. None where the
-/// model is of that (Llama's) type.
+/// before each block, rotary positions, GQA over all keys or a window of them, SwiGLU and no
+/// biases. None where the model is of that (Llama's) type.
 std::optional<std::string> why_not_llama_type(const ModelSpec&, Index sequence_len);
 
 }  // namespace cpplan::model

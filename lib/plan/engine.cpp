@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "plan/engine_pipeline.hpp"
 #include "plan/engine_settings.hpp"
 #include "plan/make_plan.hpp"
 
@@ -96,6 +97,8 @@ Result<engine::Job> make_job(const Plan& plan) {
   if (!context_parallel) return tl::unexpected(context_parallel.error());
   const auto recompute = recompute_of(plan);
   if (!recompute) return tl::unexpected(recompute.error());
+  const auto pipeline = pipeline_of(plan);
+  if (!pipeline) return failure(pipeline.error().message());
 
   engine::Job job;
   job.context_parallel = std::move(*context_parallel);
@@ -103,7 +106,9 @@ Result<engine::Job> make_job(const Plan& plan) {
   job.model = *plan.model;
   job.dims = plan.layout.dims;
   job.order = plan.layout.order;
-  job.stage_layers = plan.layout.stage_layers;
+  job.virtual_stages = pipeline->virtual_stages;
+  job.stage_layers = pipeline->stage_layers;
+  job.attention_window = attention_window_of(plan);
   job.dtype = dtype_of(plan.config.run);
   job.seed = static_cast<std::uint64_t>(plan.config.optimizer.seed.value_or(42));
   job.micro_batches = static_cast<int>(plan.batch.gradient_accumulation_steps);

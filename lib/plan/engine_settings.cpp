@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace cpplan::plan {
@@ -17,8 +18,8 @@ std::optional<CpCommType> parse_type(std::string_view name) {
 }
 
 std::vector<std::string> type_names(const config::TrainingConfig& config) {
-  if (config.megatron.cp_comm_type.given()) return *config.megatron.cp_comm_type;
-  return {config.run.cp_comm_type.value_or("p2p")};
+  if (config.run.cp_comm_type.given()) return {*config.run.cp_comm_type};
+  return config.megatron.cp_comm_type.value_or({"p2p"});
 }
 
 Result<std::vector<CpCommType>> layer_types(const Plan& plan) {
@@ -70,6 +71,7 @@ Result<void> check_heads(const Plan& plan, Index exchanging) {
 
 Result<engine::ContextParallelSettings> context_parallel_of(const Plan& plan) {
   engine::ContextParallelSettings settings;
+  settings.split = split_of(plan.config.run);
   auto types = layer_types(plan);
   if (!types) return tl::unexpected(types.error());
   settings.layer_types = std::move(*types);
@@ -86,16 +88,69 @@ Result<engine::ContextParallelSettings> context_parallel_of(const Plan& plan) {
   return settings;
 }
 
+namespace {
+
+/// Megatron's --recompute-method block keeps the layers of a stage after the first n; all or none
+/// is what the engine has.
+Result<engine::Recompute> whole_layers(const Plan& plan) {
+  const auto& m = plan.config.megatron;
+  const auto& n = m.recompute_num_layers;
+  if (m.recompute_method.value_or("uniform") != "block" || !n.given())
+    return engine::Recompute::full;
+  const auto& stages = plan.layout.stage_layers;
+  if (*n == 0) return engine::Recompute::none;
+  if (stages.empty() || *n >= *std::ranges::max_element(stages)) return engine::Recompute::full;
+  return failure(
+      fmt::format("the engine does not recompute {} layers of a stage (it recomputes all or none). "
+                  "use {}: {}, or cpplan.run.recompute: none",
+                  *n, n.key, *std::ranges::max_element(stages)));
+}
+
+/// axolotl's gradient_checkpointing, "false" where it is off; "offload" and its like recompute,
+/// too.
+bool checkpoints(const config::FeatureSettings& features) {
+  const std::string name = features.gradient_checkpointing.value_or("false");
+  return !name.empty() && name != "false";
+}
+
+}  // namespace
+
 Result<engine::Recompute> recompute_of(const Plan& plan) {
   const auto& own = plan.config.run.recompute;
-  const auto& setting = own.given() ? own : plan.config.megatron.recompute_granularity;
-  const std::string name = setting.value_or("none");
+  const auto& granularity = plan.config.megatron.recompute_granularity;
+  if (!own.given() && granularity.value_or("") == "full") return whole_layers(plan);
+  const char* fallback = checkpoints(plan.config.features) ? "full" : "none";
+  const std::string name = own.given() ? *own : granularity.value_or(fallback);
   if (name == "none") return engine::Recompute::none;
   if (name == "selective") return engine::Recompute::selective;
   if (name == "full") return engine::Recompute::full;
   return failure(fmt::format(
       "the engine does not know the recompute \"{}\" (it has none, selective and full). use none",
       name));
+}
+
+Index attention_window_of(const Plan& plan) {
+  const Index window = plan.model ? plan.model->sliding_window : 0;
+  return window > 0 && window < plan.batch.sequence_len ? window : 0;
+}
+
+layout::Split split_of(const config::RunSettings& run) {
+  const std::string name = run.sequence_split.value_or("head_tail");
+  if (name == "contiguous") return layout::Split::contiguous;
+  if (name == "striped") return layout::Split::striped;
+  return layout::Split::head_tail;
+}
+
+std::string_view name_of(layout::Split split) {
+  switch (split) {
+    case layout::Split::head_tail:
+      return "head_tail";
+    case layout::Split::contiguous:
+      return "contiguous";
+    case layout::Split::striped:
+      return "striped";
+  }
+  return "";
 }
 
 }  // namespace cpplan::plan

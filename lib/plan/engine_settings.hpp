@@ -9,8 +9,17 @@ namespace cpplan::plan {
 /// cannot run it: heads that do not divide, levels that are not told, a list of another length.
 Result<engine::ContextParallelSettings> context_parallel_of(const Plan&);
 
-/// cpplan.run.recompute, or Megatron's recompute_granularity. Error where it is none of the
-/// engine's.
+/// cpplan.run.recompute, or Megatron's recompute_granularity, or axolotl's gradient_checkpointing.
+/// Error where it is none of the engine's.
 Result<engine::Recompute> recompute_of(const Plan&);
+
+/// Keys that a query sees, itself included: the model's sliding_window, where it is shorter than a
+/// sequence; else 0, all of them.
+Index attention_window_of(const Plan&);
+
+/// cpplan.run.sequence_split: how the engine cuts a sequence over the context-parallel ranks. Head
+/// and tail where it says nothing.
+layout::Split split_of(const config::RunSettings&);
+std::string_view name_of(layout::Split);
 
 }  // namespace cpplan::plan

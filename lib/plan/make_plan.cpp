@@ -10,6 +10,7 @@
 #include "plan/degrees.hpp"
 #include "plan/dimensions.hpp"
 #include "plan/documents.hpp"
+#include "plan/engine_pipeline.hpp"
 #include "plan/megatron_batch.hpp"
 #include "plan/megatron_stages.hpp"
 #include "plan/memory.hpp"
@@ -61,11 +62,41 @@ Index short_sequence(Index sequence_len, const layout::ParallelDims& dims) {
   return std::min(sequence_len, std::max<Index>(128, 16 * multiple));
 }
 
+/// The same share of a shorter sequence, so that windows still end within it.
+Index short_window(Index window, Index sequence_len, Index shorter) {
+  const double share = static_cast<double>(window) / static_cast<double>(sequence_len);
+  return std::max<Index>(1, static_cast<Index>(share * static_cast<double>(shorter)));
+}
+
+/// A shrunk model has other layers than those that the config counts out: its stages are even, and
+/// of a list of one type a layer it takes every so-manieth.
+void forget_counted_layers(config::TrainingConfig& config, Index chunks, Index layers) {
+  auto& m = config.megatron;
+  config.parallel.first_stage_layers = {}, config.parallel.last_stage_layers = {};
+  m.pipeline_layout = {}, m.account_for_embedding = {}, m.account_for_loss = {};
+  if (chunks > 1) config.run.virtual_stages.value = chunks;
+  if (m.recompute_num_layers.value_or(0) > 0) m.recompute_num_layers = {};
+  if (m.cp_comm_type.value_or({}).size() <= 1) return;
+  std::vector<std::string> types;
+  for (Index layer = 0; layer < layers; ++layer)
+    types.push_back((*m.cp_comm_type)[layer * std::ssize(*m.cp_comm_type) / layers]);
+  m.cp_comm_type.value = std::move(types);
+}
+
+void shrink_model(Plan& plan, Index shorter) {
+  const Index chunks = requested_chunks(plan);
+  auto tiny = model::shrink(*plan.model, {plan.layout.dims.tp, plan.layout.dims.pp * chunks});
+  if (tiny.sliding_window > 0)
+    tiny.sliding_window = short_window(tiny.sliding_window, plan.batch.sequence_len, shorter);
+  forget_counted_layers(plan.config, chunks, tiny.num_hidden_layers);
+  plan.model = std::move(tiny);
+}
+
 void shrink_to_laptop(Plan& plan) {
-  if (plan.model)
-    plan.model = model::shrink(*plan.model, {plan.layout.dims.tp, plan.layout.dims.pp});
   auto& batch = plan.batch;
-  batch.sequence_len = short_sequence(batch.sequence_len, plan.layout.dims);
+  const Index shorter = short_sequence(batch.sequence_len, plan.layout.dims);
+  if (plan.model) shrink_model(plan, shorter);
+  batch.sequence_len = shorter;
   batch.tokens_per_step = checked_multiply(batch.batch_size, batch.sequence_len).value_or(0);
 }
 
@@ -73,8 +104,8 @@ void shrink_to_laptop(Plan& plan) {
 std::optional<double> bubble_fraction(const Plan& plan) {
   const Index stages = plan.layout.dims.pp;
   if (stages <= 1) return std::nullopt;
-  const auto chunks =
-      static_cast<double>(plan.megatron ? plan.megatron->virtual_stages.value_or(1) : 1);
+  const auto chunks = static_cast<double>(plan.megatron ? plan.megatron->virtual_stages.value_or(1)
+                                                        : requested_chunks(plan));
   const auto idle = static_cast<double>(stages - 1);
   return idle / (chunks * static_cast<double>(plan.batch.gradient_accumulation_steps) + idle);
 }
@@ -125,7 +156,7 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
   plan.layout.stage_layers = layers_of_stages(plan, inputs).value_or(std::vector<int>{});
   plan.layout.bubble_fraction = bubble_fraction(plan);
   plan.framework_layout = framework_layout(config, plan.batch, plan.layout.dims);
-  plan.engine_layout = engine_layout(plan.batch, plan.layout.dims);
+  plan.engine_layout = engine_layout(config, plan.batch, plan.layout.dims);
   plan.documents = lay_out_documents(inputs.documents, plan.layout.dims);
   plan.layout.dimensions = dimension_table(plan);
   estimate_framework_memory(plan);

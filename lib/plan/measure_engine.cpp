@@ -9,31 +9,41 @@ namespace cpplan::plan {
 namespace {
 using layout::Dim;
 
+/// Layers of each model chunk of a stage.
+std::vector<int> chunks_of(const engine::Job& job, int stage) {
+  std::vector<int> layers;
+  for (int v = 0; v < job.virtual_stages; ++v)
+    layers.push_back(job.stage_layers[static_cast<std::size_t>(v * job.dims.pp + stage)]);
+  return layers;
+}
+
 /// Stages that can differ: the ends, and of those between the first of each number of layers, which
 /// keeps the most micro-batches in flight.
-std::vector<int> distinct_stages(const std::vector<int>& stage_layers) {
-  const int last = static_cast<int>(stage_layers.size()) - 1;
+std::vector<int> distinct_stages(const engine::Job& job) {
+  const int last = job.dims.pp - 1;
   std::vector<int> stages;
-  std::set<int> seen;
+  std::set<std::vector<int>> seen;
   for (int stage = 0; stage <= last; ++stage) {
     const bool end = stage == 0 || stage == last;
-    const bool fresh = !end && seen.insert(stage_layers[static_cast<std::size_t>(stage)]).second;
+    const bool fresh = !end && seen.insert(chunks_of(job, stage)).second;
     if (end || fresh) stages.push_back(stage);
   }
   return stages;
 }
 
-/// A step of many micro-batches without running each: from one in flight on every stage on, memory
-/// stays as it is and every further micro-batch sends the same again.
+/// A step of many micro-batches without running each: once all that a stage keeps is in flight,
+/// memory stays as it is and every further micro-batch (of an interleaved schedule, every further
+/// group of them) sends the same again.
 engine::Footprint footprint_of(const engine::Job& job, const layout::Coordinates& at) {
-  const int full = job.dims.pp + 1;
-  if (job.micro_batches <= full + 1) return engine::meta_run(job, at);
+  const int group = job.virtual_stages > 1 ? job.dims.pp : 1;
+  const int full = job.virtual_stages > 1 ? 2 * job.dims.pp : job.dims.pp + 1;
+  if (job.micro_batches <= full + group) return engine::meta_run(job, at);
   engine::Job shorter = job;
   shorter.micro_batches = full;
   const auto base = engine::meta_run(shorter, at);
-  shorter.micro_batches = full + 1;
+  shorter.micro_batches = full + group;
   auto footprint = engine::meta_run(shorter, at);
-  const Index more = job.micro_batches - full - 1;
+  const Index more = (job.micro_batches - full) / group - 1;
   for (auto& [key, traffic] : footprint.traffic) {
     const auto before = base.traffic.find(key);
     expect(before != base.traffic.end(), "micro-batches are alike");
@@ -69,7 +79,7 @@ void measure_engine(Plan& plan) {
   const auto job = make_job(plan);
   if (!job) return;
   const layout::Ranks ranks(job->dims, job->order);
-  for (const int stage : distinct_stages(job->stage_layers)) {
+  for (const int stage : distinct_stages(*job)) {
     layout::Coordinates at;
     at[Dim::pp] = stage;
     const auto footprint = footprint_of(*job, at);

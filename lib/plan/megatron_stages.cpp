@@ -55,17 +55,24 @@ std::optional<std::vector<int>> by_rank(const std::vector<Index>& stages, Index 
   return layers;
 }
 
-/// The end stages have one layer less for what they hold besides.
+/// The end stages have one layer less for what they hold besides, where that counts as one.
 std::optional<std::vector<int>> with_ends_accounted(const config::MegatronSettings& m, Index layers,
-                                                    Index stages) {
+                                                    Index stages, Index chunks) {
   const Index embedding = m.account_for_embedding.value_or(false) ? 1 : 0;
   const Index loss = m.account_for_loss.value_or(false) ? 1 : 0;
   if (layers < 1 || layers > Index{1} << 30) return std::nullopt;
-  auto counted = stage_layers(layers + embedding + loss, stages);
+  const auto of_ranks = stage_layers(layers + embedding + loss, stages);
+  auto counted = of_ranks ? divided(*of_ranks, chunks) : std::nullopt;
   if (!counted) return std::nullopt;
   counted->front() -= static_cast<int>(embedding);
   counted->back() -= static_cast<int>(loss);
   return counted;
+}
+
+std::optional<std::vector<int>> in_order_of_layout(std::string_view text, Index chunks) {
+  const auto layout = parse_pipeline_layout(text);
+  if (!layout || std::ssize(*layout) != chunks) return std::nullopt;
+  return std::vector<int>(layout->begin(), layout->end());
 }
 
 }  // namespace
@@ -94,7 +101,30 @@ std::optional<std::vector<int>> megatron_stage_layers(const config::TrainingConf
   }
   if (p.first_stage_layers.given() || p.last_stage_layers.given())
     return stage_layers(layers, stages, {p.first_stage_layers.value, p.last_stage_layers.value});
-  return with_ends_accounted(m, layers, stages);
+  return with_ends_accounted(m, layers, stages, 1);
+}
+
+std::optional<std::vector<int>> divided(const std::vector<int>& stage_layers, Index chunks) {
+  std::vector<int> result;
+  for (Index chunk = 0; chunk < chunks; ++chunk) {
+    for (const int layers : stage_layers) {
+      if (layers % chunks != 0 || layers < chunks) return std::nullopt;
+      result.push_back(static_cast<int>(layers / chunks));
+    }
+  }
+  return result;
+}
+
+std::optional<std::vector<int>> virtual_stage_layers(const config::TrainingConfig& config,
+                                                     Index layers, Index stages, Index chunks) {
+  const auto& p = config.parallel;
+  const auto& m = config.megatron;
+  if (m.pipeline_layout.given()) return in_order_of_layout(*m.pipeline_layout, stages * chunks);
+  if (p.first_stage_layers.given() || p.last_stage_layers.given()) {
+    const auto of_ranks = megatron_stage_layers(config, layers, stages);
+    return of_ranks ? divided(*of_ranks, chunks) : std::nullopt;
+  }
+  return with_ends_accounted(m, layers, stages, chunks);
 }
 
 std::optional<Index> virtual_stages(const config::TrainingConfig& config, Index layers,

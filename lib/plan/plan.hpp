@@ -149,7 +149,7 @@ struct DimensionRow {
 };
 
 struct SequenceLayout {
-  std::string kind;                        // "head_tail", "contiguous"
+  std::string kind;                        // "head_tail", "contiguous", "striped"
   std::vector<std::vector<Index>> chunks;  // of rank r: numbers of its chunks; up to 65,536 ranks
   Index chunk_tokens = 0;
   Index padded_sequence_len = 0;

@@ -4,6 +4,7 @@
 
 #include "engine/job.hpp"
 #include "layout/sequence_map.hpp"
+#include "plan/engine_settings.hpp"
 
 namespace cpplan::plan {
 namespace {
@@ -13,6 +14,7 @@ using layout::Split;
 constexpr int most_listed_ranks = 1 << 16;
 constexpr Index collator_multiple = 64;  // axolotl, core/trainers/mixins and builders/causal.py
 
+/// Of a striped layout a chunk is a token, and a rank's others follow its first at a stride.
 std::vector<std::vector<Index>> chunks_of(Split split, Index ranks) {
   std::vector<std::vector<Index>> chunks;
   for (Index r = 0; r < ranks; ++r)
@@ -35,10 +37,12 @@ double imbalance(Split split, int ranks, Index tokens, Index padded) {
 
 SequenceLayout lay_out(Split split, int ranks, Index tokens, Index padded) {
   SequenceLayout layout;
-  layout.kind = split == Split::head_tail ? "head_tail" : "contiguous";
+  layout.kind = name_of(split);
   layout.padded_sequence_len = padded;
   layout.pad_tokens = padded - tokens;
-  layout.chunk_tokens = padded / (split == Split::head_tail ? 2 * ranks : ranks);
+  layout.chunk_tokens = split == Split::striped     ? 1
+                        : split == Split::head_tail ? padded / (2 * ranks)
+                                                    : padded / ranks;
   if (ranks > most_listed_ranks) return layout;
   layout.chunks = chunks_of(split, ranks);
   layout.imbalance = imbalance(split, ranks, tokens, padded);
@@ -64,10 +68,11 @@ SequenceLayout framework_layout(const config::TrainingConfig& config, const Batc
   return lay_out(split, dims.cp, batch.sequence_len, round_up(collated, multiple));
 }
 
-SequenceLayout engine_layout(const Batch& batch, const layout::ParallelDims& dims) {
-  const Index multiple = dims.cp * engine::rows_multiple(dims);
-  return lay_out(Split::head_tail, dims.cp, batch.sequence_len,
-                 round_up(batch.sequence_len, multiple));
+SequenceLayout engine_layout(const config::TrainingConfig& config, const Batch& batch,
+                             const layout::ParallelDims& dims) {
+  const Split split = split_of(config.run);
+  const Index multiple = dims.cp * engine::rows_multiple(dims, split);
+  return lay_out(split, dims.cp, batch.sequence_len, round_up(batch.sequence_len, multiple));
 }
 
 }  // namespace cpplan::plan

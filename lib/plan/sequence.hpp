@@ -12,7 +12,8 @@ Index framework_sequence_len(const config::TrainingConfig&, Index sequence_len);
 SequenceLayout framework_layout(const config::TrainingConfig&, const Batch&,
                                 const layout::ParallelDims&);
 
-/// Head and tail, padded so that halves and sequence shards come out whole.
-SequenceLayout engine_layout(const Batch&, const layout::ParallelDims&);
+/// As cpplan.run.sequence_split says, padded so that chunks and sequence shards come out whole.
+SequenceLayout engine_layout(const config::TrainingConfig&, const Batch&,
+                             const layout::ParallelDims&);
 
 }  // namespace cpplan::plan

@@ -25,6 +25,8 @@ void check_experts(const plan::Plan&, diag::Diagnostics&);
 void check_interleaving(const plan::Plan&, diag::Diagnostics&);
 /// Something else than the number of layers decides what stands on a stage.
 bool has_own_stages(const plan::Plan&);
+/// The schedule that cpplan.run asks of the engine, against layers and micro-batches.
+void check_engine_schedule(const plan::Plan&, diag::Diagnostics&);
 /// FSDP, DeepSpeed and the distributed optimizer.
 void check_sharding(const plan::Plan&, diag::Diagnostics&);
 /// Activations that are computed again or moved away.

@@ -31,9 +31,9 @@ struct CommTypes {
 CommTypes comm_types(const Plan& plan) {
   const auto& list = plan.config.megatron.cp_comm_type;
   const auto& one = plan.config.run.cp_comm_type;
-  if (is_megatron(plan) && list.given()) return {*list, list.span, list.key};
-  if (!one.given()) return {};
-  return {{*one}, one.span, one.key};
+  if (one.given()) return {{*one}, one.span, one.key};
+  if (list.given()) return {*list, list.span, list.key};
+  return {};
 }
 
 void check_type_list(const Plan& plan, const CommTypes& types, Diagnostics& findings) {
@@ -65,9 +65,10 @@ std::string two_levels(Index cp) {
 
 void check_hierarchy(const Plan& plan, const CommTypes& types, Index cp, Diagnostics& findings) {
   const auto& sizes = plan.config.megatron.hierarchical_context_parallel_sizes;
-  const std::string key = spelled_by_dialect(plan, "hierarchical_context_parallel_sizes");
+  const std::string key = spelled_by_dialect(plan, "hierarchical_context_parallel_sizes",
+                                             "cpplan.run.hierarchical_context_parallel_sizes");
   const auto& degree = plan::context_parallel_setting(plan.config);
-  if (types.contain("a2a+p2p") && !sizes.given() && is_megatron(plan)) {
+  if (types.contain("a2a+p2p") && !sizes.given()) {
     Report("CP340", types.span,
            fmt::format("{} a2a+p2p needs {} with the product {}", types.key, key, cp))
         .why(
@@ -147,6 +148,19 @@ void check_all_to_all(const Plan& plan, const CommTypes& types, Index cp, Diagno
     report_heads(plan, heads, tp, inner, types, findings);
   else if (key_values >= 1 && key_values % *ranks != 0)
     report_key_values(plan, key_values, tp, inner, types, findings);
+}
+
+/// TransformerEngine's ring knows no windows; our engine's does.
+void check_window(const Plan& plan, const CommTypes& types, Diagnostics& findings) {
+  const auto& window = plan.config.megatron.window_size;
+  const bool whole = !types.types.empty() && !types.contain("p2p") && !types.contain("a2a+p2p");
+  if (!window.given() || model::known_dimensions(plan.config).sliding_window <= 0 || whole) return;
+  const std::string key = spelled_by_dialect(plan, "cp_comm_type");
+  report("CP347", window, fmt::format("{} does not go with a ring of keys", window.key))
+      .why("TransformerEngine computes sliding windows only where a rank sees whole sequences")
+      .help(fmt::format("use {0}: all_gather or {0}: a2a", key))
+      .see(plan::context_parallel_setting(plan.config))
+      .to(findings);
 }
 
 /// megatron/training/arguments.py: what hybrid (dynamic) context parallelism goes with.
@@ -270,6 +284,7 @@ void check_context_parallel(const Plan& plan, Diagnostics& findings) {
     check_type_list(plan, types, findings);
     check_hierarchy(plan, types, cp, findings);
     check_all_to_all(plan, types, cp, findings);
+    check_window(plan, types, findings);
   }
   if (is_megatron(plan))
     check_hybrid(plan, findings);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/engine_pipeline.hpp"
 #include "plan/learning_rate.hpp"
 
 namespace cpplan::train {
@@ -29,6 +30,10 @@ class Collector {
     add(Kind::refused, setting,
         fmt::format("the engine does not run \"{}: {}\"", setting.key, *setting), std::string(why),
         fmt::format("use {}: {}", setting.key, *known.begin()));
+  }
+
+  void add(const diag::Span& span, std::string message, std::string why, std::string help) {
+    found_.push_back({Kind::refused, std::move(message), std::move(why), std::move(help), span});
   }
 
   std::vector<Objection> take() { return std::move(found_); }
@@ -71,7 +76,6 @@ void replace_adapters(const config::FeatureSettings& features, Collector& found)
 
 void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
   const auto& run = plan.config.run;
-  found.only(run.schedule, {"1f1b"}, "the pipeline runs one forward, one backward");
   found.only(run.optimizer_sharding, {"none"},
              "every rank keeps the optimizer state of its weights");
   found.only(run.dtype, {"float32", "fp32"}, "the cpu kernels compute in float32");
@@ -80,6 +84,17 @@ void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
   if (scheduler.given() && !plan::parse_schedule(*scheduler))
     found.only(scheduler, {"cosine", "linear", "constant", "constant_with_warmup"},
                "the learning rate of a step must be known");
+}
+
+/// An asked-for schedule that does not fit is a finding of its own where it is cpplan.run's.
+void refuse_pipeline(const plan::Plan& plan, Collector& found) {
+  const auto& run = plan.config.run;
+  const bool judged = run.schedule.given() || run.virtual_stages.given();
+  if (judged || plan.layout.stage_layers.empty()) return;
+  const auto pipeline = plan::pipeline_of(plan);
+  if (pipeline) return;
+  const plan::Refusal& why = pipeline.error();
+  found.add(why.span, "the engine does not interleave " + why.problem, why.why, why.help);
 }
 
 void refuse_models(const plan::Plan& plan, Collector& found) {
@@ -112,6 +127,7 @@ std::vector<Objection> objections(const plan::Plan& plan) {
   refuse_other_training(plan, found);
   replace_adapters(plan.config.features, found);
   refuse_engine_settings(plan, found);
+  refuse_pipeline(plan, found);
   refuse_models(plan, found);
   return found.take();
 }

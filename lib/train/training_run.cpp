@@ -16,8 +16,9 @@ Index rows_needed(const TrainingRun& run, Index first) {
   std::vector<layout::DocumentLength> documents;
   for (Index i = 0; i < run.job.micro_batch_size; ++i)
     for (const Index tokens : run.samples.lengths(first + i)) documents.push_back({tokens, i});
-  return layout::SequenceMap::padded(layout::Split::head_tail, run.job.dims.cp, documents,
-                                     engine::rows_multiple(run.job.dims))
+  const layout::Split split = run.job.context_parallel.split;
+  return layout::SequenceMap::padded(split, run.job.dims.cp, documents,
+                                     engine::rows_multiple(run.job.dims, split))
       .rows();
 }
 
@@ -74,9 +75,9 @@ std::uint64_t hash_of(const TrainingRun& run) {
                                  m.num_key_value_heads, m.head_dim, m.intermediate_size,
                                  m.vocab_size, m.rope_theta, m.rms_norm_eps, m.initializer_range,
                                  m.attention_dropout, m.hidden_dropout, m.tie_word_embeddings);
-  text += fmt::format("layout {} {} {} {} {} {} {}\n", job.dims.tp, job.dims.cp, job.dims.pp,
+  text += fmt::format("layout {} {} {} {} {} {} {} {}\n", job.dims.tp, job.dims.cp, job.dims.pp,
                       job.dims.dp, job.dims.sequence_parallel, layout::to_string(job.order),
-                      fmt::join(job.stage_layers, " "));
+                      job.virtual_stages, fmt::join(job.stage_layers, " "));
   text += "attention";
   for (const auto type : job.context_parallel.layer_types)
     text += fmt::format(" {}", static_cast<int>(type));

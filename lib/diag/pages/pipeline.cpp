@@ -25,6 +25,8 @@ constexpr std::array table = {
          {"pipeline_model_parallel_size: 4\nnum_virtual_stages_per_pipeline_rank: 2\nglobal_batch_size: 12", "--world-size 4", megatron}, {"pipeline_model_parallel_size: 4\nnum_virtual_stages_per_pipeline_rank: 2\nglobal_batch_size: 16", "--world-size 4", megatron}, "Megatron, core/pipeline_parallel/schedules.py"},
     Page{"CP354", "The setting uses the bubble of a pipeline, or moves what a single stage keeps.",
          {"defer_embedding_wgrad_compute: true", "", megatron}, {"defer_embedding_wgrad_compute: true\npipeline_model_parallel_size: 2", "--world-size 2", megatron}, "Megatron, core/model_parallel_config.py"},
+    Page{"CP355", "cpplan.run.schedule and cpplan.run.virtual_stages say how the engine's pipeline runs. Interleaved, a stage holds several model chunks of as many layers, and micro-batches come in whole groups of the stages.",
+         {"pipeline_parallel_size: 4\ngradient_accumulation_steps: 6\ncpplan: {run: {schedule: interleaved}}", "--world-size 4"}, {"pipeline_parallel_size: 4\ngradient_accumulation_steps: 8\ncpplan: {run: {schedule: interleaved}}", "--world-size 4"}, "Narayanan et al., SC'21"},
 };
 // clang-format on
 

@@ -34,6 +34,8 @@ constexpr std::array table = {
          {"context_parallel_size: 128", "--world-size 128"}, {"context_parallel_size: 64", "--world-size 128"}, "axolotl, utils/ctx_managers/sequence_parallel.py"},
     Page{"CP346", "Kernels that take the ends of documents pack micro_batch_size rows into one; others get rows of sequence_len, and some of them attend across documents.",
          {"sample_packing: true\nattn_implementation: sdpa"}, {"sample_packing: true\nattn_implementation: flash_attention_2"}, "axolotl, utils/schemas/enums.py and utils/trainer.py"},
+    Page{"CP347", "TransformerEngine's ring attends to a block of keys at a time and knows no windows there; all-gather and all-to-all give a rank whole sequences. Our engine masks by global positions and runs windows in every way.",
+         {"window_size: [128, 0]\ncontext_parallel_size: 2", "--world-size 2", Base::megatron}, {"window_size: [128, 0]\ncontext_parallel_size: 2\ncp_comm_type: all_gather", "--world-size 2", Base::megatron}, "TransformerEngine, pytorch/attention/dot_product_attention/context_parallel.py"},
 };
 // clang-format on
 

@@ -51,6 +51,18 @@ TEST_CASE("megatron model: flags group queries only on request") {
   CHECK(model::resolve_model(c)->num_key_value_heads == 2);
 }
 
+TEST_CASE("megatron model: a window counts the keys to the left and the query's own") {
+  auto c = megatron();
+  CHECK(model::resolve_model(c)->sliding_window == 0);
+  c.megatron.window_size.value = std::vector<Index>{127, 0};
+  CHECK(model::resolve_model(c)->sliding_window == 128);
+  CHECK(model::resolve_model(c)->full_attention_interval == 0);
+  test::give(c.megatron.window_attn_skip_freq, "4");
+  CHECK(model::resolve_model(c)->full_attention_interval == 4);
+  c.megatron.window_size.value = std::vector<Index>{-1, 0};
+  CHECK(model::resolve_model(c)->sliding_window == 0);
+}
+
 TEST_CASE("megatron model: moe_layer_freq is a number or dense layers before routed ones") {
   const auto parsed = [](const char* text) {
     const auto layers = model::parse_moe_layer_freq(text);

@@ -146,6 +146,67 @@ TEST_CASE("plan: shrink makes a laptop's job of any layout") {
   CHECK(plan.batch.sequence_len == 16 * 4 * 8);
 }
 
+TEST_CASE("plan: a schedule gives every stage its chunks of the layers") {
+  auto c = small_model(1, 1, 2);
+  give(c.run.schedule, "interleaved");
+  const auto job = plan::make_job(planned(c, 2));
+  REQUIRE(job);
+  CHECK(job->virtual_stages == 2);
+  CHECK(job->stage_layers == std::vector<int>{1, 1, 1, 1});
+  give(c.model.num_hidden_layers, 8);
+  give(c.parallel.first_stage_layers, 2);
+  const auto uneven = plan::make_job(planned(c, 2));  // 2 and 6 layers, two chunks each
+  REQUIRE(uneven);
+  CHECK(uneven->stage_layers == std::vector<int>{1, 3, 1, 3});
+  give(c.run.virtual_stages, 1);
+  CHECK(plan::make_job(planned(c, 2))->virtual_stages == 1);
+}
+
+TEST_CASE("plan: a schedule that cannot run says why and what would") {
+  const auto refused = [](auto change) {
+    auto c = small_model(1, 1, 2);
+    give(c.run.schedule, "interleaved");
+    change(c);
+    const auto job = plan::make_job(planned(c, 2));
+    return job ? std::string() : job.error().message;
+  };
+  using C = config::TrainingConfig;
+  CHECK(refused([](C&) {}).empty());
+  CHECK(refused([](C& c) { give(c.batch.gradient_accumulation_steps, 3); }) ==
+        "3 micro-batches do not fill groups of 2 interleaved stages (in a last group that is not "
+        "whole stages would wait for each other). use gradient_accumulation_steps: 4, or "
+        "cpplan.run.schedule: 1f1b");
+  CHECK(refused([](C& c) { give(c.run.virtual_stages, 3); }).find("virtual_stages: 2") !=
+        std::string::npos);
+  CHECK(refused([](C& c) { give(c.parallel.pipeline_parallel_size, 1); }).find("1f1b") !=
+        std::string::npos);
+}
+
+TEST_CASE("plan: windows and cuts of the sequence reach the job") {
+  auto c = small_model(1, 2, 1);
+  give(c.model.sliding_window, 100);
+  give(c.run.sequence_split, "striped");
+  const auto plan = planned(c, 2);
+  const auto job = plan::make_job(plan);
+  REQUIRE(job);
+  CHECK(job->attention_window == 100);
+  CHECK(job->context_parallel.split == layout::Split::striped);
+  CHECK(plan.engine_layout.kind == "striped");
+  CHECK(plan.engine_layout.chunk_tokens == 1);
+  give(c.model.sliding_window, 512);  // as long as a sequence
+  CHECK(plan::make_job(planned(c, 2))->attention_window == 0);
+}
+
+TEST_CASE("plan: recomputation follows the framework unless the run says otherwise") {
+  auto c = small_model(1, 1, 1);
+  const auto recompute = [&] { return plan::make_job(planned(c, 1))->recompute; };
+  CHECK(recompute() == engine::Recompute::none);
+  give(c.features.gradient_checkpointing, "true");
+  CHECK(recompute() == engine::Recompute::full);
+  give(c.run.recompute, "selective");
+  CHECK(recompute() == engine::Recompute::selective);
+}
+
 TEST_CASE("plan: a job says why there is none") {
   CHECK_FALSE(plan::make_job(planned(with_degrees(1, 1, 1), 1)));
   const auto layers = plan::make_job(planned(small_model(1, 1, 3), 3));

@@ -190,6 +190,25 @@ std::vector<std::string> columns_of(const std::string& line) {
   return columns;
 }
 
+TEST_CASE("megatron stages: virtual stages count layers as the ranks that hold them") {
+  const std::string deep =
+      "num_layers: 16\nhidden_size: 64\nnum_attention_heads: 4\n"
+      "pipeline_model_parallel_size: 2\n";
+  const auto layers = [&](const std::string& more, Index layers_of_model) {
+    const auto loaded = config::load_config_text("t", deep + more);
+    REQUIRE(loaded.config);
+    return virtual_stage_layers(*loaded.config, layers_of_model, 2, 2).value_or(std::vector<int>{});
+  };
+  CHECK(layers("", 16) == std::vector<int>{4, 4, 4, 4});
+  CHECK(layers("", 18).empty());
+  CHECK(layers("decoder_first_pipeline_num_layers: 4\n", 16) == std::vector<int>{2, 6, 2, 6});
+  CHECK(layers("account_for_embedding_in_pipeline_split: true\n"
+               "account_for_loss_in_pipeline_split: true\n",
+               14) == std::vector<int>{3, 4, 4, 3});
+  CHECK(layers("pipeline_model_parallel_layout: Ett|ttt|ttt|ttL\n", 10) ==
+        std::vector<int>{2, 3, 3, 2});
+}
+
 TEST_CASE("corpus: every functional test of Megatron has its batch and its iterations") {
   const char* folder = std::getenv("CPPLAN_CORPUS");
   if (folder == nullptr) {

@@ -30,7 +30,7 @@ TEST_CASE("sequence: axolotl cuts contiguously and the last rank works most") {
 }
 
 TEST_CASE("sequence: the engine gives each rank a head and a tail") {
-  const auto layout = plan::engine_layout(of_length(4096), degrees(1, 4));
+  const auto layout = plan::engine_layout({}, of_length(4096), degrees(1, 4));
   CHECK(layout.kind == "head_tail");
   CHECK(layout.chunks == std::vector<std::vector<Index>>{{0, 7}, {1, 6}, {2, 5}, {3, 4}});
   CHECK(layout.chunk_tokens == 512);
@@ -41,7 +41,7 @@ TEST_CASE("sequence: a length that does not divide is padded") {
   const auto framework = plan::framework_layout({}, of_length(2999), degrees(1, 4));
   CHECK(framework.padded_sequence_len == 3000);
   CHECK(framework.chunk_tokens == 750);
-  const auto engine = plan::engine_layout(of_length(32769), degrees(1, 8));
+  const auto engine = plan::engine_layout({}, of_length(32769), degrees(1, 8));
   CHECK(engine.padded_sequence_len == 32784);
   CHECK(engine.chunk_tokens == 2049);
   CHECK(engine.pad_tokens == 15);
@@ -58,8 +58,8 @@ TEST_CASE("sequence: packing pads to 64 before it cuts") {
 }
 
 TEST_CASE("sequence: sequence parallelism needs shards that come out whole") {
-  CHECK(plan::engine_layout(of_length(24), degrees(3, 2)).padded_sequence_len == 24);
-  CHECK(plan::engine_layout(of_length(20), degrees(3, 2)).padded_sequence_len == 24);
+  CHECK(plan::engine_layout({}, of_length(24), degrees(3, 2)).padded_sequence_len == 24);
+  CHECK(plan::engine_layout({}, of_length(20), degrees(3, 2)).padded_sequence_len == 24);
 }
 
 TEST_CASE("sequence: one rank holds everything") {

@@ -266,8 +266,10 @@ TEST_CASE("objections: what the engine cannot do is refused with a value that wo
   CHECK(only([](C& c) { set(c.features.rl, std::string("dpo")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.features.multimodal, true); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.parallel.expert_parallel_size, Index{2}); }).kind == Kind::refused);
-  CHECK(only([](C& c) { set(c.run.schedule, std::string("interleaved")); }).help ==
-        "use : 1f1b");  // the key's name is empty in a config made by hand
+  CHECK(only([](C& c) {
+          c.dialect = config::Dialect::megatron;
+          set(c.megatron.virtual_stages, Index{2});
+        }).message == "the engine does not interleave 2 model chunks of one pipeline stage");
   CHECK(only([](C& c) { set(c.run.optimizer_sharding, std::string("os")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.run.dtype, std::string("bf16")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.run.backend, std::string("cuda")); }).kind == Kind::refused);
