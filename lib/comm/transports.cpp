@@ -1,6 +1,7 @@
 #include "comm/transports.hpp"
 
 #include "comm/meta.hpp"
+#include "layout/parameter_groups.hpp"
 
 namespace cpplan::comm {
 namespace {
@@ -28,7 +29,9 @@ layout::Group outer_group(const layout::Group& cp, int rank, int size) {
 
 /// `make_one(name, key, group)` gives one communicator; the keys set groups of one rank apart.
 template <class Make>
-GroupSet make_groups(const layout::Ranks& ranks, int rank, int inner, const Make& make_one) {
+GroupSet make_groups(const layout::Ranks& ranks, int rank, const GroupSettings& settings,
+                     const Make& make_one) {
+  const int inner = settings.cp_inner;
   const auto make = [&](const char* name, int key, const layout::Group& group) {
     auto communicator = make_one(name, key, group);
     communicator->set_number(key);
@@ -45,6 +48,9 @@ GroupSet make_groups(const layout::Ranks& ranks, int rank, int inner, const Make
   set.pp_forward = make("pp", 2, stages);
   set.pp_backward = make("pp", 3, stages);
   set.dp_cp = make("dp_cp", 4, ranks.group(rank, Dim::dp, Dim::cp));
+  set.dp_shard_cp = make("dp_shard_cp", 8, layout::shard_group(ranks, rank, settings.dp_replicate));
+  set.dp_replicate =
+      make("dp_replicate", 9, layout::replicate_group(ranks, rank, settings.dp_replicate));
   set.world = make("world", 5, world_group(ranks));
   return set;
 }
@@ -52,28 +58,27 @@ GroupSet make_groups(const layout::Ranks& ranks, int rank, int inner, const Make
 }  // namespace
 
 GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace,
-                          int cp_inner_size) {
-  return make_groups(
-      ranks, rank, cp_inner_size, [&](const char* name, int, const layout::Group& group) {
-        return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
-      });
+                          const GroupSettings& settings) {
+  return make_groups(ranks, rank, settings, [&](const char* name, int, const layout::Group& group) {
+    return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
+  });
 }
 
-std::vector<NamedGroup> named_groups(const layout::Ranks& ranks, int rank, int cp_inner_size) {
+std::vector<NamedGroup> named_groups(const layout::Ranks& ranks, int rank,
+                                     const GroupSettings& settings) {
   kernels::NoTrace trace;
   std::vector<NamedGroup> groups;
-  make_groups(ranks, rank, cp_inner_size,
-              [&](const char* name, int key, const layout::Group& group) {
-                groups.push_back({name, key, group});
-                return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
-              });
+  make_groups(ranks, rank, settings, [&](const char* name, int key, const layout::Group& group) {
+    groups.push_back({name, key, group});
+    return make_meta_communicator(name, group.index_of(rank), group.size(), trace);
+  });
   return groups;
 }
 
 GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,
-                            kernels::Trace& trace, int cp_inner_size) {
+                            kernels::Trace& trace, const GroupSettings& settings) {
   expect(world.size() == ranks.world(), "the world has the ranks of the layout");
-  return make_groups(ranks, rank, cp_inner_size,
+  return make_groups(ranks, rank, settings,
                      [&](const char* name, int key, const layout::Group& group) {
                        return make_thread_communicator(world, name, key, group.members(),
                                                        group.index_of(rank), trace);
@@ -81,13 +86,12 @@ GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int 
 }
 
 GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace,
-                         int cp_inner_size) {
+                         const GroupSettings& settings) {
   expect(world.size() == ranks.world(), "the world has the ranks of the layout");
   const int rank = world.rank();
-  return make_groups(
-      ranks, rank, cp_inner_size, [&](const char* name, int, const layout::Group& group) {
-        return make_mpi_communicator(world, name, group.members(), group.index_of(rank), trace);
-      });
+  return make_groups(ranks, rank, settings, [&](const char* name, int, const layout::Group& group) {
+    return make_mpi_communicator(world, name, group.members(), group.index_of(rank), trace);
+  });
 }
 
 }  // namespace cpplan::comm

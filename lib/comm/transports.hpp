@@ -10,18 +10,26 @@
 
 namespace cpplan::comm {
 
+/// Groups within CP and DP.
+struct GroupSettings {
+  int cp_inner = 1;      // neighbours that exchange heads; divides CP
+  int dp_replicate = 1;  // copies of the sharded state; divides DP
+};
+
 /// Activations and gradients cross stages on a communicator each, both counted as "pp", so that no
-/// tags are needed. In the pp groups the rank is the stage. CP rank r is place r % inner_size of
-/// inner group r / inner_size; the ranks of one place form an outer group.
+/// tags are needed. In the pp groups the rank is the stage. CP rank r is place r % cp_inner of
+/// inner group r / cp_inner; the ranks of one place form an outer group.
 struct GroupSet {
   std::unique_ptr<Communicator> tp, cp;
   std::unique_ptr<Communicator> cp_inner, cp_outer;  // the two levels of a hierarchical CP
-  std::unique_ptr<Communicator> pp_forward, pp_backward, dp_cp, world;
+  std::unique_ptr<Communicator> pp_forward, pp_backward, dp_cp;
+  std::unique_ptr<Communicator> dp_shard_cp, dp_replicate;  // a copy of sharded state; its copies
+  std::unique_ptr<Communicator> world;
 };
 
 /// Groups that move nothing, for any rank of a world of any size.
 GroupSet make_meta_groups(const layout::Ranks& ranks, int rank, kernels::Trace& trace,
-                          int cp_inner_size = 1);
+                          const GroupSettings& settings = {});
 
 /// Who meets on each communicator of a rank: `number` is the communicator's in the rank's trace.
 struct NamedGroup {
@@ -29,14 +37,15 @@ struct NamedGroup {
   int number = 0;
   layout::Group group;
 };
-std::vector<NamedGroup> named_groups(const layout::Ranks& ranks, int rank, int cp_inner_size = 1);
+std::vector<NamedGroup> named_groups(const layout::Ranks& ranks, int rank,
+                                     const GroupSettings& settings = {});
 
 /// The world has the size of the layout; `rank` is that of the calling thread.
 GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int rank,
-                            kernels::Trace& trace, int cp_inner_size = 1);
+                            kernels::Trace& trace, const GroupSettings& settings = {});
 
 /// Called by all ranks of the world together.
 GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace,
-                         int cp_inner_size = 1);
+                         const GroupSettings& settings = {});
 
 }  // namespace cpplan::comm

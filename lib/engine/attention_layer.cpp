@@ -22,12 +22,13 @@ AttentionShape shape_of(const model::ModelSpec& model, const Weight& q, const We
 }  // namespace
 
 AttentionLayer::AttentionLayer(const Job& job, const TensorParallel& tp,
-                               const LayerTensors& tensors, Index layer, ParameterStore& store)
-    : norm_(store.add(tensors.attention_norm)),
-      q_(store.add(tensors.q)),
-      k_(store.add(tensors.k)),
-      v_(store.add(tensors.v)),
-      o_(store.add(tensors.o)),
+                               const LayerTensors& tensors, Index layer,
+                               const ParameterStore& store)
+    : norm_(store.weight(tensors.attention_norm)),
+      q_(store.weight(tensors.q)),
+      k_(store.weight(tensors.k)),
+      v_(store.weight(tensors.v)),
+      o_(store.weight(tensors.o)),
       branch_(job, tp, norm_, static_cast<std::uint32_t>(4 * layer) + attention_site),
       attention_(job, layer, shape_of(job.model, q_, k_)),
       head_dim_(job.model.head_dim),

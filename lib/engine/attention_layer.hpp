@@ -13,7 +13,7 @@ class AttentionLayer {
   };
 
   AttentionLayer(const Job&, const TensorParallel&, const LayerTensors&, Index layer,
-                 ParameterStore&);
+                 const ParameterStore&);
 
   void forward(Step&, Tensor x, Tensor y, Saved&) const;
   void backward(Step&, Tensor grad, Saved&) const;

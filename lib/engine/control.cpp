@@ -10,7 +10,8 @@ Control::Control(kernels::Ops& ops, const Groups& groups, const Job& job,
       groups_(groups),
       job_(job),
       at_(at),
-      norm_slots_(tensor_count(job.model) * job.dims.tp),
+      parts_(Index{job.dims.tp} * state_shards(job)),
+      norm_slots_(tensor_count(job.model) * parts_),
       loss_slots_(2 * Index{job.dims.dp} * job.dims.cp),
       loss_(control.make(DType::f64, 1, 2)),
       board_(control.make(DType::f64, 1, norm_slots_ + loss_slots_)),
@@ -20,10 +21,10 @@ void Control::begin_step() {
   ops_(kernels::Fill{loss_, 0.0});
 }
 
-StepSummary Control::exchange(const std::vector<Parameter>& parameters) {
+StepSummary Control::exchange(std::span<const Parameter> parameters) {
   ops_(kernels::Fill{board_, 0.0});
   for (const Parameter& p : parameters) {
-    if (counts_norm_of(p.shard)) ops_(kernels::SquaredNorm{p.grad, norm_slot(p.shard)});
+    if (p.first_replica) ops_(kernels::SquaredNorm{p.grad, norm_slot(p)});
   }
   if (counts_loss()) ops_(kernels::Copy{loss_, loss_slot()});
   groups_.world.all_reduce(board_).wait();
@@ -31,18 +32,15 @@ StepSummary Control::exchange(const std::vector<Parameter>& parameters) {
   return read();
 }
 
-Tensor Control::norm_slot(const layout::TensorShard& shard) const {
-  return board_.col_range(shard.slot * job_.dims.tp + shard.part, 1);
+Tensor Control::norm_slot(const Parameter& p) const {
+  const Index shards = state_shards(job_);
+  const Index part = p.shard.part * shards + (shards > 1 ? groups_.dp_shard_cp.rank() : 0);
+  return board_.col_range(p.shard.slot * parts_ + part, 1);
 }
 
 Tensor Control::loss_slot() const {
   const Index replica = Index{at_[Dim::dp]} * job_.dims.cp + at_[Dim::cp];
   return board_.col_range(norm_slots_ + 2 * replica, 2);
-}
-
-bool Control::counts_norm_of(const layout::TensorShard& shard) const {
-  const bool first_replica = at_[Dim::dp] == 0 && at_[Dim::cp] == 0;
-  return first_replica && (shard.parts > 1 || at_[Dim::tp] == 0);
 }
 
 bool Control::counts_loss() const {
@@ -51,10 +49,9 @@ bool Control::counts_loss() const {
 
 StepSummary Control::read() const {
   StepSummary summary;
-  const Index tp = job_.dims.tp;
-  for (Index slot = 0; slot < norm_slots_; slot += tp) {
+  for (Index slot = 0; slot < norm_slots_; slot += parts_) {
     double sum = 0;
-    for (Index part = 0; part < tp; ++part) sum += host_[slot + part];
+    for (Index part = 0; part < parts_; ++part) sum += host_[slot + part];
     summary.squared_norms.push_back(sum);
   }
   for (Index i = 0; i < loss_slots_; i += 2) {

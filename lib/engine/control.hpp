@@ -2,6 +2,7 @@
 // What all ranks must know of a step before the optimizer moves: the loss, the number of labelled
 // tokens and the gradient norm. One all-reduce over the world carries them in slots that one rank
 // each fills, so the sums are taken in one order under every layout.
+#include <span>
 #include <vector>
 
 #include "engine/layer.hpp"
@@ -23,12 +24,11 @@ class Control {
   Tensor loss() const { return loss_; }
   void begin_step();
   /// After the gradients are summed over DP x CP (and TP where they were partial).
-  StepSummary exchange(const std::vector<Parameter>&);
+  StepSummary exchange(std::span<const Parameter>);
 
  private:
-  Tensor norm_slot(const layout::TensorShard&) const;
+  Tensor norm_slot(const Parameter&) const;
   Tensor loss_slot() const;
-  bool counts_norm_of(const layout::TensorShard&) const;
   bool counts_loss() const;
   StepSummary read() const;
 
@@ -36,6 +36,7 @@ class Control {
   const Groups& groups_;
   const Job& job_;
   layout::Coordinates at_;
+  Index parts_;  // of a tensor: TP slices, each in its shards
   Index norm_slots_, loss_slots_;
   Tensor loss_, board_;  // board f64 [1, norm slots + loss slots]
   std::vector<double> host_;

@@ -28,6 +28,19 @@ struct ContextParallelSettings {
   }
 };
 
+/// What the ranks of DP x CP cut among them instead of keeping it whole on each. optimizer: the
+/// optimizer's state (ZeRO stage 1, arXiv 1910.02054; Megatron's distributed optimizer).
+/// parameters: weights and gradients, too, gathered layer by layer when they are needed (ZeRO stage
+/// 3, PyTorch's FSDP, arXiv 2304.11277).
+enum class Sharding : std::uint8_t { none, optimizer, parameters };
+
+struct DataParallelSettings {
+  Sharding sharding = Sharding::none;
+  int replicate = 1;  // copies of what is cut, over the outer part of DP; divides DP
+  bool reshard_after_forward = true;  // parameters: whole ones are given up before backward
+  bool overlap_gradients = false;     // a layer's are reduced while the layers below compute theirs
+};
+
 /// What backward computes again instead of keeping it. selective: norms and the product of SwiGLU,
 /// which are cheap. full: the whole layer, from its input.
 enum class Recompute : std::uint8_t { none, selective, full };
@@ -42,12 +55,16 @@ struct Job {
   kernels::DType dtype = kernels::DType::f32;
   std::uint64_t seed = 0;
   ContextParallelSettings context_parallel;
+  DataParallelSettings data_parallel;
   Index attention_window = 0;  // keys a query sees, itself included; 0: all before it
   int micro_batches = 1;       // of one step and one data-parallel rank: gradient accumulation
   int micro_batch_size = 1;    // samples of a micro-batch
   Index capacity = 0;          // rows of one CP rank and micro-batch, padding included
   AdamWSettings adamw;
 };
+
+/// Parts in which one copy of the optimizer's state lies on ranks; 1: each rank has all of it.
+int state_shards(const Job&);
 
 /// Rows of a rank must divide by this, so that chunks and sequence shards come out whole.
 Index rows_multiple(const layout::ParallelDims&, layout::Split split = layout::Split::head_tail);

@@ -19,7 +19,8 @@ struct Groups {
   comm::Communicator &tp, &cp;
   comm::Communicator &cp_inner, &cp_outer;  // neighbours that exchange heads, and their ring
   comm::Communicator &pp_forward, &pp_backward;
-  comm::Communicator& dp_cp;  // CP fastest
+  comm::Communicator& dp_cp;                       // CP fastest
+  comm::Communicator &dp_shard_cp, &dp_replicate;  // who cut a copy of the state; who copy a part
   comm::Communicator& world;
 };
 

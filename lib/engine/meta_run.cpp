@@ -29,7 +29,7 @@ class SumTrace final : public kernels::Trace {
 constexpr Bytes endless{Index{1} << 46};
 
 MemoryPlan endless_memory(int in_flight_micro_batches) {
-  MemoryPlan plan{endless, endless, endless, endless, endless, endless, endless, {}};
+  MemoryPlan plan{endless, endless, endless, endless, endless, endless, endless, endless, {}};
   plan.saved.assign(static_cast<std::size_t>(in_flight_micro_batches), endless);
   return plan;
 }
@@ -40,8 +40,7 @@ MemoryPlan run_step(const Job& job, layout::Coordinates at, const Documents& doc
                     kernels::Trace& trace, const Begin& begin) {
   const auto ops = kernels::make_meta_ops(trace);
   const layout::Ranks ranks(job.dims, job.order);
-  const auto set =
-      comm::make_meta_groups(ranks, ranks.rank(at), trace, job.context_parallel.inner_size);
+  const auto set = comm::make_meta_groups(ranks, ranks.rank(at), trace, group_settings(job));
   const Groups groups = groups_of(set);
   const auto actions = schedule_of(at[Dim::pp], job.dims.pp, job.virtual_stages, job.micro_batches);
   Trainer trainer(*ops, groups, job, at, endless_memory(in_flight(actions)));

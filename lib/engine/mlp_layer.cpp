@@ -8,11 +8,11 @@ constexpr std::uint32_t mlp_site = 2;  // of the four dropout sites of a layer
 }  // namespace
 
 MlpLayer::MlpLayer(const Job& job, const TensorParallel& tp, const LayerTensors& tensors,
-                   Index layer, ParameterStore& store)
-    : norm_(store.add(tensors.mlp_norm)),
-      gate_(store.add(tensors.gate)),
-      up_(store.add(tensors.up)),
-      down_(store.add(tensors.down)),
+                   Index layer, const ParameterStore& store)
+    : norm_(store.weight(tensors.mlp_norm)),
+      gate_(store.weight(tensors.gate)),
+      up_(store.weight(tensors.up)),
+      down_(store.weight(tensors.down)),
       branch_(job, tp, norm_, static_cast<std::uint32_t>(4 * layer) + mlp_site),
       product_again_(job.recompute == Recompute::selective) {}
 

@@ -12,7 +12,8 @@ class MlpLayer {
     Tensor product;  // [rows, f / tp]; empty where it is computed again
   };
 
-  MlpLayer(const Job&, const TensorParallel&, const LayerTensors&, Index layer, ParameterStore&);
+  MlpLayer(const Job&, const TensorParallel&, const LayerTensors&, Index layer,
+           const ParameterStore&);
 
   void forward(Step&, Tensor x, Tensor y, Saved&) const;
   void backward(Step&, Tensor grad, Saved&) const;

@@ -1,5 +1,10 @@
 #include "engine/parameters.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "engine/unit_maker.hpp"
+
 namespace cpplan::engine {
 using kernels::Tensor;
 
@@ -10,7 +15,7 @@ layout::TensorShard shard_of(const TensorSpec& spec, const layout::ParallelDims&
   switch (spec.cut) {
     case Cut::whole:
       // Norms act on sequence shards under SP, so each rank sees a part of the tokens.
-      shard.partial_over_tp = dims.sequence_parallel && dims.tp > 1;
+      if (dims.sequence_parallel && dims.tp > 1) shard.summed_over = layout::SummedOver::tp;
       return shard;
     case Cut::rows:
       shard.row_count = ceil_div(spec.rows, dims.tp);
@@ -26,37 +31,42 @@ layout::TensorShard shard_of(const TensorSpec& spec, const layout::ParallelDims&
   return shard;
 }
 
-ParameterStore::ParameterStore(kernels::Ops& ops, const Job& job, int tp_rank,
-                               ParameterArenas arenas)
-    : ops_(ops), job_(job), tp_rank_(tp_rank), arenas_(arenas) {}
-
-Weight ParameterStore::add(const TensorSpec& spec) {
-  const auto shard = shard_of(spec, job_.dims, tp_rank_);
-  const Index rows = shard.row_count, cols = shard.col_count;
-  const auto moments = kernels::accumulator(job_.dtype);
-  const Parameter& made =
-      parameters_.emplace_back(Parameter{.shard = shard,
-                                         .value = arenas_.parameters.make(job_.dtype, rows, cols),
-                                         .grad = arenas_.gradients.make(job_.dtype, rows, cols),
-                                         .m = arenas_.optimizer.make(moments, rows, cols),
-                                         .v = arenas_.optimizer.make(moments, rows, cols)});
-  initialize(spec, made);
-  return {made.value, made.grad};
+Tensor ParameterUnit::matrix(const Tensor& row, std::size_t i) const {
+  const layout::TensorShard& tensor = parameters[i].shard;
+  const Index first = cut.place(i).first;
+  return {row.data + first * size_of(row.dtype), tensor.row_count, tensor.col_count,
+          tensor.col_count, row.dtype};
 }
 
-void ParameterStore::initialize(const TensorSpec& spec, const Parameter& p) {
-  if (spec.initial == Initial::ones) {
-    ops_(kernels::Fill{p.value, 1.0});
-  } else {
-    ops_(kernels::Normal{.x = p.value,
-                         .key = random_key(job_.seed, "init/" + spec.name),
-                         .first_row = p.shard.first_row,
-                         .first_col = p.shard.first_col,
-                         .global_cols = p.shard.cols,
-                         .valid_rows = p.shard.rows,
-                         .deviation = job_.model.initializer_range});
+ParameterStore::ParameterStore(kernels::Ops& ops, const Job& job, const layout::Coordinates& at,
+                               ParameterArenas arenas)
+    : units_(UnitMaker(ops, job, at, arenas).make()) {}
+
+Weight ParameterStore::weight(const TensorSpec& spec) const {
+  const ParameterUnit& unit = units_[unit_of(spec)];
+  for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
+    if (unit.parameters[i].shard.slot != spec.slot) continue;
+    return {unit.matrix(unit.whole, i), unit.matrix(unit.whole_grad, i)};
   }
-  for (const Tensor& zero : {p.grad, p.m, p.v}) ops_(kernels::Fill{zero, 0.0});
+  contract_broken("a unit has the tensors it was made of", std::source_location::current());
+}
+
+std::size_t ParameterStore::unit_of(const TensorSpec& spec) const {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    for (const Parameter& p : units_[i].parameters) {
+      if (p.shard.slot == spec.slot) return i;
+    }
+  }
+  contract_broken("a stage asks for its own tensors", std::source_location::current());
+}
+
+std::vector<Parameter> ParameterStore::owned() const {
+  std::vector<Parameter> all;
+  for (const ParameterUnit& unit : units_) {
+    std::ranges::copy_if(unit.parameters, std::back_inserter(all),
+                         [](const Parameter& p) { return p.owned.count > 0; });
+  }
+  return all;
 }
 
 }  // namespace cpplan::engine

@@ -4,7 +4,7 @@
 
 namespace cpplan::engine {
 
-Stage::Stage(const Job& job, int number, ParameterStore& store) : tp_(job.dims) {
+Stage::Stage(const Job& job, int number, const ParameterStore& store) : tp_(job.dims) {
   const auto& layers = job.stage_layers;
   const bool is_first = number == 0, is_last = number + 1 == std::ssize(layers);
   const bool tied = job.model.tie_word_embeddings;
@@ -13,14 +13,14 @@ Stage::Stage(const Job& job, int number, ParameterStore& store) : tp_(job.dims) 
   expect(!tied || layers.size() == 1, "tied embeddings share a stage");
 
   Weight table;
-  if (is_first) embedding_.emplace(tp_, table = store.add(embedding_tensor(job.model)));
+  if (is_first) embedding_.emplace(tp_, table = store.weight(embedding_tensor(job.model)));
   const int before = std::accumulate(layers.begin(), layers.begin() + number, 0);
   for (int i = 0; i < layers[number]; ++i) {
     blocks_.emplace_back(job.recompute, TransformerBlock(job, tp_, before + i, store));
   }
   if (is_last) {
-    const Weight norm = store.add(final_norm_tensor(job.model));
-    head_.emplace(job, tp_, norm, tied ? table : store.add(output_tensor(job.model)));
+    const Weight norm = store.weight(final_norm_tensor(job.model));
+    head_.emplace(job, tp_, norm, tied ? table : store.weight(output_tensor(job.model)));
   }
 }
 

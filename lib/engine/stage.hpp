@@ -19,7 +19,7 @@ class Stage {
   };
 
   /// `number`: of the virtual stages, in the order of the layers.
-  Stage(const Job&, int number, ParameterStore&);
+  Stage(const Job&, int number, const ParameterStore&);
 
   bool first() const { return embedding_.has_value(); }
   bool last() const { return head_.has_value(); }

@@ -20,6 +20,7 @@ struct StepResult {
 struct MemoryPlan {
   Bytes parameters, gradients, optimizer, scratch, inputs, control;
   Bytes rebuilt;             // what a layer that is computed again saves
+  Bytes gathered;            // whole parameters and gradients of layers whose shards are kept
   std::vector<Bytes> saved;  // one for each micro-batch in flight
   Bytes total() const;
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
@@ -36,7 +37,7 @@ class Trainer {
   /// rank. Throws Failure when a peer is gone, or when loss or gradients are not finite.
   StepResult step(Index number, double learning_rate, const MicroBatchSource& source);
 
-  /// This rank's shards. After step() the gradients are summed over all ranks that share them, not
+  /// What this rank owns. After step() the gradients are summed over all ranks that share them, not
   /// yet divided by the number of tokens.
   std::span<const Parameter> parameters() const;
   /// After step(): squared gradient norm of every tensor of the model, by slot, of the mean loss.

@@ -12,7 +12,8 @@ class TransformerBlock {
     MlpLayer::Saved mlp;
   };
 
-  TransformerBlock(const Job& job, const TensorParallel& tp, Index layer, ParameterStore& store)
+  TransformerBlock(const Job& job, const TensorParallel& tp, Index layer,
+                   const ParameterStore& store)
       : TransformerBlock(job, tp, layer_tensors(job.model, layer), layer, store) {}
 
   void forward(Step& step, Tensor x, Tensor y, Saved& saved) const {
@@ -27,7 +28,7 @@ class TransformerBlock {
 
  private:
   TransformerBlock(const Job& job, const TensorParallel& tp, const LayerTensors& tensors,
-                   Index layer, ParameterStore& store)
+                   Index layer, const ParameterStore& store)
       : attention_(job, tp, tensors, layer, store), mlp_(job, tp, tensors, layer, store) {}
 
   AttentionLayer attention_;

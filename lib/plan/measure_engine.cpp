@@ -60,7 +60,7 @@ EngineMemory memory_of(const engine::MemoryPlan& m, int rank) {
   memory.gradients = m.gradients;
   memory.optimizer = m.optimizer;
   for (const Bytes saved : m.saved) memory.activations += saved;
-  memory.buffers = m.scratch + m.rebuilt + m.inputs + m.control;
+  memory.buffers = m.scratch + m.rebuilt + m.gathered + m.inputs + m.control;
   memory.total = m.total();
   memory.heaviest_rank = rank;
   return memory;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/failure.hpp"
+#include "engine/groups.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 
 namespace cpplan::train {
@@ -32,7 +33,7 @@ record::RunRecord run_rank(const TrainingRun& run, comm::ThreadWorld& world, int
   const auto ops = kernels::make_cpu_ops(trace);
   const layout::Ranks ranks(run.job.dims, run.job.order);
   const auto groups =
-      comm::make_thread_groups(world, ranks, number, trace, run.job.context_parallel.inner_size);
+      comm::make_thread_groups(world, ranks, number, trace, engine::group_settings(run.job));
   auto& endpoint = world.endpoint(number);
   kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
   return train_rank(run, {number, *ops, groups, endpoint}, limit, observer);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/failure.hpp"
+#include "engine/groups.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 #include "train/status_trace.hpp"
 
@@ -71,7 +72,7 @@ class Worker final : public StepObserver {
                                   world.size(), ranks.world(), ranks.world()));
       const auto ops = kernels::make_cpu_ops(trace_);
       const auto groups =
-          comm::make_mpi_groups(world, ranks, trace_, run_.job.context_parallel.inner_size);
+          comm::make_mpi_groups(world, ranks, trace_, engine::group_settings(run_.job));
       auto& endpoint = world.endpoint();
       kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
       auto record = train_rank(run_, {world.rank(), *ops, groups, endpoint}, limit, *this);

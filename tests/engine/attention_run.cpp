@@ -84,7 +84,7 @@ class Rank {
     job.dims.cp = c.cp;
     job.context_parallel = c.context_parallel;
     set_ = comm::make_thread_groups(world, layout::Ranks(job.dims), number, trace_,
-                                    c.context_parallel.inner_size);
+                                    {.cp_inner = c.context_parallel.inner_size});
     attention_ = std::make_unique<ParallelAttention>(
         job, 0, engine::AttentionShape{c.heads, c.kv_heads, d, kernels::DType::f64});
   }

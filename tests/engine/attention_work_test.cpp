@@ -29,8 +29,8 @@ double flops_of(const AttentionCase& c, int rank) {
   engine::Job job;
   job.dims.cp = c.cp;
   job.context_parallel = c.context_parallel;
-  const auto set =
-      comm::make_meta_groups(layout::Ranks(job.dims), rank, trace, c.context_parallel.inner_size);
+  const auto set = comm::make_meta_groups(layout::Ranks(job.dims), rank, trace,
+                                          {.cp_inner = c.context_parallel.inner_size});
   const engine::Groups groups = engine::groups_of(set);
   const auto map = c.map();
   const engine::Batch batch{.map = map};

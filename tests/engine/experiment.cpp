@@ -10,32 +10,26 @@ namespace cpplan::test {
 namespace {
 using layout::Dim;
 
-double element(const kernels::Tensor& t, Index row, Index col) {
-  return t.dtype == kernels::DType::f64 ? t.row<double>(row)[col] : t.row<float>(row)[col];
+double element(const kernels::Tensor& t, Index i) {
+  return t.dtype == kernels::DType::f64 ? t.as<double>()[i] : t.as<float>()[i];
 }
 
-/// Copies a shard to its place in the whole tensor.
-void place(const layout::TensorShard& shard, const kernels::Tensor& part, double scale,
-           Tensors& whole) {
-  auto& tensor = whole[shard.name];
-  tensor.resize(static_cast<std::size_t>(shard.rows * shard.cols));
-  for (Index i = 0; i < shard.valid_rows(); ++i) {
-    for (Index j = 0; j < shard.col_count; ++j) {
-      tensor[shard.element(i, j)] = scale * element(part, i, j);
-    }
+/// Copies what a rank owns of a shard to its place in the whole tensor.
+void place(const engine::Parameter& p, const kernels::Tensor& owned, double scale, Tensors& whole) {
+  auto& tensor = whole[p.shard.name];
+  tensor.resize(static_cast<std::size_t>(p.shard.rows * p.shard.cols));
+  for (Index i = 0; i < p.owned.count; ++i) {
+    const Index row = (p.owned.first + i) / p.shard.col_count;
+    const Index col = (p.owned.first + i) % p.shard.col_count;
+    if (row < p.shard.valid_rows()) tensor[p.shard.element(row, col)] = scale * element(owned, i);
   }
 }
 
-bool reports(const layout::TensorShard& shard, const layout::Coordinates& at) {
-  return at[Dim::dp] == 0 && at[Dim::cp] == 0 && (shard.parts > 1 || at[Dim::tp] == 0);
-}
-
 enum class Which { value, gradient };
-Tensors shards(const engine::Trainer& trainer, const layout::Coordinates& at, Which which,
-               double scale = 1.0) {
+Tensors shards(const engine::Trainer& trainer, Which which, double scale = 1.0) {
   Tensors out;
   for (const auto& p : trainer.parameters()) {
-    if (reports(p.shard, at)) place(p.shard, which == Which::value ? p.value : p.grad, scale, out);
+    if (p.first_replica) place(p, which == Which::value ? p.value : p.grad, scale, out);
   }
   return out;
 }
@@ -65,16 +59,16 @@ RankReport train_rank(const Experiment& e, const engine::Job& job, int rank,
   const auto backend = make_backend(trace);
   const engine::Groups groups = engine::groups_of(set);
   engine::Trainer trainer(*backend, groups, job, at, report.plan.memory);
-  report.initial_weights = shards(trainer, at, Which::value);
+  report.initial_weights = shards(trainer, Which::value);
   for (Index step = 1; step <= e.steps; ++step) {
     const auto source = [&](int m) { return micro_batch(e, step, m, at[Dim::dp]); };
     const auto result = trainer.step(step, learning_rate_at(e, step), source);
     report.losses.push_back(result.loss);
     report.grad_norms.push_back(result.grad_norm);
     const double mean = 1.0 / static_cast<double>(result.tokens);
-    if (step == 1) report.gradients = shards(trainer, at, Which::gradient, mean);
+    if (step == 1) report.gradients = shards(trainer, Which::gradient, mean);
   }
-  report.final_weights = shards(trainer, at, Which::value);
+  report.final_weights = shards(trainer, Which::value);
   report.peak = trainer.peak();
   return report;
 }
@@ -108,7 +102,7 @@ Outcome train(const Experiment& e, const BackendFactory& make_backend) {
   const auto done = comm::run_ranks(world, [&](int rank) {
     kernels::NoTrace trace;
     const auto set =
-        comm::make_thread_groups(world, ranks, rank, trace, job.context_parallel.inner_size);
+        comm::make_thread_groups(world, ranks, rank, trace, engine::group_settings(job));
     const RankReport report = train_rank(e, job, rank, set, make_backend);
     std::lock_guard lock(mutex);
     if (rank == 0) outcome.losses = report.losses, outcome.grad_norms = report.grad_norms;

@@ -36,7 +36,7 @@ int check_layout(const Experiment& e, comm::MpiWorld& world) {
   const engine::Job job = job_of(e);
   const layout::Ranks ranks(job.dims, job.order);
   kernels::NoTrace trace;
-  const auto set = comm::make_mpi_groups(world, ranks, trace);
+  const auto set = comm::make_mpi_groups(world, ranks, trace, engine::group_settings(job));
   const auto before = world.endpoint().posted();
   const RankReport report = train_rank(e, job, world.rank(), set, kernels::make_reference_ops);
   int failures = 0;

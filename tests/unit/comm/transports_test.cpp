@@ -102,20 +102,21 @@ TEST_CASE("groups: those of a rank are listed under the numbers of its trace") {
   const layout::Ranks ranks = ranks_of(2, 4, 2, 1);
   const int rank = 5;
   Recorder trace;
-  const GroupSet set = make_meta_groups(ranks, rank, trace, 2);
-  for (auto* communicator : {&set.tp, &set.cp, &set.cp_inner, &set.cp_outer, &set.pp_forward,
-                             &set.pp_backward, &set.dp_cp, &set.world}) {
+  const GroupSet set = make_meta_groups(ranks, rank, trace, {.cp_inner = 2});
+  for (auto* communicator :
+       {&set.tp, &set.cp, &set.cp_inner, &set.cp_outer, &set.pp_forward, &set.pp_backward,
+        &set.dp_cp, &set.dp_shard_cp, &set.dp_replicate, &set.world}) {
     Matrix value(DType::f32, 1, 1);
     (*communicator)->all_reduce(value.tensor()).wait();
     const auto number = trace.starts.back().communicator;
-    for (const NamedGroup& group : named_groups(ranks, rank, 2)) {
+    for (const NamedGroup& group : named_groups(ranks, rank, {.cp_inner = 2})) {
       if (group.number != number) continue;
       CHECK(group.name == (*communicator)->group());
       CHECK(group.group.size() == (*communicator)->size());
       CHECK(group.group.index_of(rank) == (*communicator)->rank());
     }
   }
-  CHECK(named_groups(ranks, rank, 2).size() == trace.starts.size());
+  CHECK(named_groups(ranks, rank, {.cp_inner = 2}).size() == trace.starts.size());
 }
 
 }  // namespace

@@ -70,9 +70,9 @@ TEST_CASE("model tensors: TP shards cover each tensor once") {
 
 TEST_CASE("model tensors: norm gradients are partial over TP under sequence parallelism alone") {
   const auto norm = final_norm_tensor(small_model());
-  CHECK(shard_of(norm, {2, 1, 1, 1, true}, 0).partial_over_tp);
-  CHECK(!shard_of(norm, {2, 1, 1, 1, false}, 0).partial_over_tp);
-  CHECK(!shard_of(norm, {1, 1, 1, 1, true}, 0).partial_over_tp);
+  CHECK(shard_of(norm, {2, 1, 1, 1, true}, 0).summed_over == layout::SummedOver::tp);
+  CHECK(shard_of(norm, {2, 1, 1, 1, false}, 0).summed_over == layout::SummedOver::nothing);
+  CHECK(shard_of(norm, {1, 1, 1, 1, true}, 0).summed_over == layout::SummedOver::nothing);
 }
 
 TEST_CASE("model tensors: the vocabulary is padded to a multiple of TP") {

@@ -1,0 +1,38 @@
+#pragma once
+// AdamW over the parameters that a rank owns, in the accumulator type; the values that layers
+// compute with follow.
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "engine/layer.hpp"
+#include "engine/parameters.hpp"
+
+namespace cpplan::engine {
+
+/// What multiplies the gradient of the loss sum: the mean over tokens, clipped as
+/// torch.nn.utils.clip_grad_norm_ does. No clipping where `max_grad_norm` is 0.
+double gradient_scale(double grad_norm, double tokens, double max_grad_norm);
+
+class Optimizer {
+ public:
+  Optimizer(kernels::Ops&, const Groups&, const Job&, const ParameterStore&);
+
+  /// Step `number` (from 1). Whole parameters of a sharded optimizer are gathered unit by unit
+  /// while those that follow are updated.
+  void update(Index number, double learning_rate, double gradient_scale);
+
+ private:
+  struct Step {
+    Index number;
+    double learning_rate, gradient_scale;
+  };
+  void update(const Parameter&, const Step&) const;
+
+  kernels::Ops& ops_;
+  const Groups& groups_;
+  AdamWSettings settings_;
+  Sharding sharding_;
+  const ParameterStore& store_;
+};
+
+}  // namespace cpplan::engine
