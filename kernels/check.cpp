@@ -45,7 +45,7 @@ bool inside(const Run& run, const Tensor& t) {
 template <class Op>
 void expect_attention(const Op& op) {
   expect_values(op.q, op.k, op.v);
-  expect_accumulators(op.q.dtype, op.out, op.lse);
+  expect_accumulators(op.q.dtype, op.lse);
   expect(op.head_dim > 0 && op.q.cols % op.head_dim == 0, "q [nq, heads * head_dim]");
   expect(same_shape(op.k, op.v) && op.k.cols % op.head_dim == 0, "k, v [nk, kv_heads * head_dim]");
   expect(op.k.cols > 0 && op.q.cols % op.k.cols == 0, "kv heads divide heads");
@@ -103,11 +103,13 @@ void Rope::check() const {
 
 void Attention::check() const {
   expect_attention(*this);
+  expect_accumulators(q.dtype, out);
 }
 
 void AttentionBackward::check() const {
   expect_attention(*this);
-  expect_accumulators(q.dtype, dq, dk, dv, dout);
+  expect_values(q, out, dout);
+  expect_accumulators(q.dtype, dq, dk, dv);
   expect(same_shape(dout, q) && same_shape(dq, q), "dout, dq like q");
   expect(same_shape(dk, k) && same_shape(dv, v), "dk, dv like k, v");
 }
@@ -145,8 +147,7 @@ void Embed::check() const {
 
 void EmbedBackward::check() const {
   expect_values(dy);
-  expect(dweight.dtype == dy.dtype || dweight.dtype == accumulator(dy.dtype),
-         "dweight in the type of dy or of its sums");
+  expect_accumulators(dy.dtype, dweight);
   expect_indices(tokens, dy.rows, 1);
   expect(dweight.cols == dy.cols, "dweight [rows, h], dy [n, h]");
 }
@@ -180,11 +181,14 @@ void SquaredNorm::check() const {
 }
 
 void AdamW::check() const {
-  expect_values(p);
-  expect(g.dtype == p.dtype || g.dtype == accumulator(p.dtype),
-         "g in the type of p or of its sums");
-  expect_accumulators(p.dtype, m, v);
+  expect_values(p, g, m, v);
+  expect(p.dtype == accumulator(p.dtype), "an update is of weights in an accumulator type");
   expect(same_shape(p, g) && same_shape(p, m) && same_shape(p, v), "p, g, m, v [r, c]");
+  if (has_rounded()) {
+    expect_values(rounded);
+    expect_accumulators(rounded.dtype, p);
+    expect(same_shape(p, rounded), "rounded like p");
+  }
   expect(step >= 1, "steps count from 1");
 }
 

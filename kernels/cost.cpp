@@ -143,7 +143,8 @@ Cost SquaredNorm::cost() const {
 
 Cost AdamW::cost() const {
   // scale g: 1; m: 3; v: 4; both corrections: 2; sqrt, + epsilon, /: 3; decay and update: 4
-  return {{17 * p.elements()}, sum(p, g, m, v), sum(p, m, v)};
+  const Bytes copy = has_rounded() ? rounded.bytes() : Bytes{};
+  return {{17 * p.elements()}, sum(p, g, m, v), sum(p, m, v) + copy};
 }
 
 Cost Fill::cost() const {

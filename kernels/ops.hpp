@@ -2,9 +2,10 @@
 // Every op, once: a struct of arguments that knows its name, its shapes and its cost. Calling one,
 //   ops(Gemm{.a = x, .b = weight, .c = y, .transpose_b = true});
 // checks the shapes, tells the trace and runs it on the backend (backend.hpp), so that no backend
-// repeats the first two. Unless said otherwise tensors of one op have one dtype, and sums are taken
-// in fp32 or better. "added to" means y += ..., all other outputs are overwritten and may hold
-// anything before.
+// repeats the first two. Unless said otherwise tensors of one op have one dtype: f32, bf16 or f64.
+// Arithmetic is in the accumulator type (f32 for bf16) or better, and a result is rounded once, to
+// nearest even. "added to" means y += ..., all other outputs are overwritten and may hold anything
+// before.
 #include <span>
 #include <string_view>
 
@@ -15,7 +16,8 @@
 
 namespace cpplan::kernels {
 
-/// c = (accumulate ? c : 0) + op(a) op(b). op(a) [m, k], op(b) [k, n], c [m, n].
+/// c = (accumulate ? c : 0) + op(a) op(b). op(a) [m, k], op(b) [k, n], c [m, n] in their type or,
+/// as gradients of weights and logits are, in the accumulator type.
 struct Gemm {
   static constexpr std::string_view name = "gemm";
   Tensor a, b, c;
@@ -35,7 +37,8 @@ struct RmsNorm {
   Cost cost() const;
 };
 
-/// dx and dweight are added to: dx holds the gradient of the residual branch already.
+/// dx and dweight are added to: dx holds the gradient of the residual branch already. dweight in
+/// the accumulator type.
 struct RmsNormBackward {
   static constexpr std::string_view name = "rms_norm_backward";
   Tensor x, weight, rstd, dy, dx, dweight;
@@ -75,8 +78,8 @@ struct Attention {
   Cost cost() const;
 };
 
-/// dq, dk, dv in the accumulator type, added to. out and lse are the final ones of all blocks; dout
-/// in the type of out.
+/// dq, dk, dv in the accumulator type, added to. out and lse are the final ones of all blocks; out,
+/// which may be rounded, and dout in the type of q.
 struct AttentionBackward {
   static constexpr std::string_view name = "attention_backward";
   Tensor q, k, v, out, dout, lse, dq, dk, dv;
@@ -134,7 +137,7 @@ struct Embed {
   Cost cost() const;
 };
 
-/// dweight is added to.
+/// dweight, in the accumulator type, is added to.
 struct EmbedBackward {
   static constexpr std::string_view name = "embed_backward";
   Tensor tokens, dy, dweight;
@@ -191,13 +194,15 @@ struct SquaredNorm {
 };
 
 /// Decoupled weight decay (arXiv 1711.05101); g is multiplied by grad_scale first (1 / tokens times
-/// the clipping factor). step counts from 1. p, g [r, c]; m, v likewise in the accumulator type.
+/// the clipping factor). step counts from 1. p, g, m, v [r, c] in an accumulator type: weights in
+/// bf16 are `rounded`, overwritten with what their f32 master p becomes; else `rounded` is empty.
 struct AdamW {
   static constexpr std::string_view name = "adamw";
-  Tensor p, g, m, v;
+  Tensor p, g, m, v, rounded{};
   double learning_rate = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0;
   double grad_scale = 1;
   Index step = 1;
+  bool has_rounded() const { return rounded.data != nullptr; }
   void check() const;
   Cost cost() const;
 };

@@ -1,18 +1,21 @@
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/vector_math.hpp"
 
 namespace cpplan::kernels::cpu {
 namespace {
 
-CPPLAN_VECTORISED void swiglu_row(const float* gate, const float* up, Index f, float* y) {
+template <class T>
+CPPLAN_VECTORISED void swiglu_row(const T* gate, const T* up, Index f, T* y) {
 #pragma omp simd
   for (Index j = 0; j < f; ++j) y[j] = gate[j] * sigmoid(gate[j]) * up[j];
 }
 
 /// d silu(g) / dg = s (1 + g (1 - s)), s = sigmoid(g). Both s and 1 - s come from exp(-|g|), since
 /// 1 - s by subtraction would lose its digits to g.
-CPPLAN_VECTORISED void swiglu_row_backward(const float* gate, const float* up, const float* dy,
-                                           Index f, float* dgate, float* dup) {
+template <class T>
+CPPLAN_VECTORISED void swiglu_row_backward(const T* gate, const T* up, const T* dy, Index f,
+                                           T* dgate, T* dup) {
 #pragma omp simd
   for (Index j = 0; j < f; ++j) {
     const float g = gate[j], e = fast_exp(g < 0 ? g : -g);
@@ -27,22 +30,24 @@ CPPLAN_VECTORISED void swiglu_row_backward(const float* gate, const float* up, c
 }  // namespace
 
 void CpuOps::run(const SwiGlu& op) {
-  expect_f32(op.y);
   const Index f = op.y.cols;
-  for (Index i = 0; i < op.y.rows; ++i) {
-    const float* const gate = op.gate_up.row<float>(i);
-    swiglu_row(gate, gate + f, f, op.y.row<float>(i));
-  }
+  with_real_type_of(op.y, [&]<class T>(T*) {
+    for (Index i = 0; i < op.y.rows; ++i) {
+      const T* const gate = op.gate_up.row<T>(i);
+      swiglu_row(gate, gate + f, f, op.y.row<T>(i));
+    }
+  });
 }
 
 void CpuOps::run(const SwiGluBackward& op) {
-  expect_f32(op.dy);
   const Index f = op.dy.cols;
-  for (Index i = 0; i < op.dy.rows; ++i) {
-    const float* const gate = op.gate_up.row<float>(i);
-    float* const dgate = op.dgate_up.row<float>(i);
-    swiglu_row_backward(gate, gate + f, op.dy.row<float>(i), f, dgate, dgate + f);
-  }
+  with_real_type_of(op.dy, [&]<class T>(T*) {
+    for (Index i = 0; i < op.dy.rows; ++i) {
+      const T *gate = op.gate_up.row<T>(i), *dy = op.dy.row<T>(i);
+      T* const dgate = op.dgate_up.row<T>(i);
+      swiglu_row_backward(gate, gate + f, dy, f, dgate, dgate + f);
+    }
+  });
 }
 
 }  // namespace cpplan::kernels::cpu

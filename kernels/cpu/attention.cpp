@@ -42,7 +42,7 @@ CPPLAN_VECTORISED void multiply_span(float* x, const float* factors, Span span) 
 class QueryTile {
  public:
   static constexpr Index floats(Index head_dim) {
-    return query_tile * (key_tile + head_dim + 2) + key_tile;
+    return query_tile * (key_tile + 2 * head_dim + 2) + key_tile * (1 + head_dim);
   }
 
   QueryTile(const Attention& op, const Block& block, Index head, const Run& queries, float* buffer)
@@ -55,7 +55,10 @@ class QueryTile {
         sums_(scores_ + query_tile * key_tile),
         max_(sums_ + query_tile * d_),
         total_(max_ + query_tile),
-        factors_(total_ + query_tile) {}
+        factors_(total_ + query_tile),
+        q_room_(factors_ + key_tile),
+        key_room_(q_room_ + query_tile * d_),
+        q_(as_f32(tile_of(op.q, queries, head * d_, d_), q_room_)) {}
 
   void load() {
     for (Index i = 0; i < queries_.count; ++i) {
@@ -70,14 +73,12 @@ class QueryTile {
 
   void attend(const Run& keys, Coverage tile) {
     const Index column = kv_column(op_, head_);
-    const float* const q = op_.q.row<float>(queries_.row) + head_ * d_;
-    const float* const k = op_.k.row<float>(keys.row) + column;
-    const float* const v = op_.v.row<float>(keys.row) + column;
-    multiply({queries_.count, keys.count, d_}, static_cast<float>(op_.scale), {q, op_.q.stride},
-             {k, op_.k.stride, Transpose::yes}, 0, scores_, key_tile);
+    const Operand k = as_f32(tile_of(op_.k, keys, column, d_), key_room_);
+    multiply({queries_.count, keys.count, d_}, static_cast<float>(op_.scale), q_, transposed(k), 0,
+             scores_, key_tile);
     for (Index i = 0; i < queries_.count; ++i) weigh_row(i, keys, tile);
-    multiply({queries_.count, d_, keys.count}, 1, {scores_, key_tile}, {v, op_.v.stride}, 1, sums_,
-             d_);
+    const Operand v = as_f32(tile_of(op_.v, keys, column, d_), key_room_);
+    multiply({queries_.count, d_, keys.count}, 1, {scores_, key_tile}, v, 1, sums_, d_);
   }
 
   void store() {
@@ -123,12 +124,13 @@ class QueryTile {
   const Index sample_, head_, d_;
   const Run queries_;
   float *scores_, *sums_, *max_, *total_, *factors_;
+  float *q_room_, *key_room_;  // bf16 as f32
+  const Operand q_;
 };
 
 }  // namespace
 
 void CpuOps::run(const Attention& op) {
-  expect_f32(op.q);
   float* const buffer = scratch(QueryTile::floats(op.head_dim));
   const auto attend = [&](const Block& block, Index head, const Run& queries) {
     QueryTile tile(op, block, head, queries, buffer);

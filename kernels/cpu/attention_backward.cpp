@@ -31,7 +31,9 @@ CPPLAN_VECTORISED void differentiate_row(float* weights, float* grads, const flo
 /// One tile of queries of one head, while the key tiles pass.
 class QueryTileBackward {
  public:
-  static constexpr Index floats() { return query_tile * (2 * key_tile + 1) + key_tile; }
+  static constexpr Index floats(Index head_dim) {
+    return query_tile * (2 * key_tile + 1 + 3 * head_dim) + key_tile * (1 + 2 * head_dim);
+  }
 
   QueryTileBackward(const AttentionBackward& op, const Block& block, Index head, const Run& queries,
                     float* buffer)
@@ -43,41 +45,43 @@ class QueryTileBackward {
         weights_(buffer),
         grads_(weights_ + query_tile * key_tile),
         delta_(grads_ + query_tile * key_tile),
-        factors_(delta_ + query_tile) {
+        factors_(delta_ + query_tile),
+        key_room_(factors_ + key_tile),
+        query_room_(key_room_ + 2 * key_tile * d_),
+        q_(query_operand(op.q, 0)),
+        dout_(query_operand(op.dout, 1)) {
     std::fill_n(factors_, key_tile, 1.0f);
+    const Operand out = query_operand(op.out, 2);
     for (Index i = 0; i < queries_.count; ++i)
-      delta_[i] = row_delta(of_queries(op_.out, i), of_queries(op_.dout, i), d_);
+      delta_[i] = row_delta(out.data + i * out.stride, dout_.data + i * dout_.stride, d_);
   }
 
   void attend(const Run& keys, Coverage tile) {
-    const Operand q = query_operand(op_.q), dout = query_operand(op_.dout);
-    const Operand k = key_operand(op_.k, keys), v = key_operand(op_.v, keys);
+    const Operand k = key_operand(op_.k, keys, 0), v = key_operand(op_.v, keys, 1);
     const ProductShape scores{queries_.count, keys.count, d_};
-    multiply(scores, static_cast<float>(op_.scale), q, transposed(k), 0, weights_, key_tile);
-    multiply(scores, 1, dout, transposed(v), 0, grads_, key_tile);
+    multiply(scores, static_cast<float>(op_.scale), q_, transposed(k), 0, weights_, key_tile);
+    multiply(scores, 1, dout_, transposed(v), 0, grads_, key_tile);
     for (Index i = 0; i < queries_.count; ++i) differentiate(i, keys, tile);
 
     const Operand weights{weights_, key_tile}, grads{grads_, key_tile};
     const ProductShape to_keys{keys.count, d_, queries_.count};
-    add(to_keys, transposed(weights), dout, op_.dv, keys.row, kv_column(op_, head_));
-    add(to_keys, transposed(grads), q, op_.dk, keys.row, kv_column(op_, head_));
+    add(to_keys, transposed(weights), dout_, op_.dv, keys.row, kv_column(op_, head_));
+    add(to_keys, transposed(grads), q_, op_.dk, keys.row, kv_column(op_, head_));
     add({queries_.count, d_, keys.count}, grads, k, op_.dq, queries_.row, head_ * d_);
   }
 
  private:
-  static Operand transposed(Operand o) { return {o.data, o.stride, Transpose::yes}; }
-
   static void add(ProductShape shape, Operand a, Operand b, const Tensor& sum, Index row,
                   Index column) {
     multiply(shape, 1, a, b, 1, sum.row<float>(row) + column, sum.stride);
   }
 
-  const float* of_queries(const Tensor& t, Index i) const {
-    return t.row<float>(queries_.row + i) + head_ * d_;
+  /// `room`: which of the rooms for bf16 as f32.
+  Operand query_operand(const Tensor& t, Index room) const {
+    return as_f32(tile_of(t, queries_, head_ * d_, d_), query_room_ + room * query_tile * d_);
   }
-  Operand query_operand(const Tensor& t) const { return {of_queries(t, 0), t.stride}; }
-  Operand key_operand(const Tensor& t, const Run& keys) const {
-    return {t.row<float>(keys.row) + kv_column(op_, head_), t.stride};
+  Operand key_operand(const Tensor& t, const Run& keys, Index room) const {
+    return as_f32(tile_of(t, keys, kv_column(op_, head_), d_), key_room_ + room * key_tile * d_);
   }
 
   void differentiate(Index i, const Run& keys, Coverage tile) {
@@ -94,14 +98,14 @@ class QueryTileBackward {
   const AttentionBackward& op_;
   const Index sample_, head_, d_;
   const Run queries_;
-  float *weights_, *grads_, *delta_, *factors_;
+  float *weights_, *grads_, *delta_, *factors_, *key_room_, *query_room_;
+  const Operand q_, dout_;
 };
 
 }  // namespace
 
 void CpuOps::run(const AttentionBackward& op) {
-  expect_f32(op.q);
-  float* const buffer = scratch(QueryTileBackward::floats());
+  float* const buffer = scratch(QueryTileBackward::floats(op.head_dim));
   const auto attend = [&](const Block& block, Index head, const Run& queries) {
     QueryTileBackward tile(op, block, head, queries, buffer);
     for_each_key_tile(block, queries, op.band, [&](const Run& keys, Coverage coverage) {

@@ -3,6 +3,7 @@
 // what the mask lets it see. Only a tile that the mask crosses looks at positions.
 #include <algorithm>
 
+#include "kernels/cpu/gemm.hpp"
 #include "kernels/ops.hpp"
 
 namespace cpplan::kernels::cpu {
@@ -57,6 +58,15 @@ constexpr Span span_of(Index q, const Run& keys, Band band, Coverage tile) {
 template <class Op>
 Index kv_column(const Op& op, Index head) {
   return head / (op.q.cols / op.k.cols) * op.head_dim;
+}
+
+/// The rows of a run, and the columns of one head from `column` on.
+inline Tensor tile_of(const Tensor& t, const Run& run, Index column, Index head_dim) {
+  return t.row_range(run.row, run.count).col_range(column, head_dim);
+}
+
+inline Operand transposed(Operand o) {
+  return {o.data, o.stride, Transpose::yes};
 }
 
 /// One row of the dropout mask as factors, for the keys of a tile inside a span.

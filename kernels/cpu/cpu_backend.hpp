@@ -54,7 +54,7 @@ class CpuOps final : public Ops {
 
 template <class... T>
 void expect_f32(const T&... tensors) {
-  expect(((tensors.dtype == DType::f32) && ...), "the cpu backend computes in f32");
+  expect(((tensors.dtype == DType::f32) && ...), "the cpu backend takes f32 here");
 }
 
 }  // namespace cpplan::kernels::cpu

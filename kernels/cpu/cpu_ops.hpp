@@ -1,5 +1,6 @@
 #pragma once
-// The host backend: f32 kernels on one thread a rank, vectorised for the machine they run on.
+// The host backend: f32 and bf16 kernels on one thread a rank, vectorised for the machine they run
+// on.
 #include <functional>
 #include <memory>
 
@@ -7,8 +8,8 @@
 
 namespace cpplan::kernels {
 
-/// Computes in f32 (Copy, Fill and Add also take f64 and i32). Results are a function of the
-/// arguments and the instruction set, never of time or of the number of threads.
+/// Computes in f32 on f32 and bf16 (Copy, Fill and Add also take f64 and i32). Results are a
+/// function of the arguments and the instruction set, never of time or of the number of threads.
 std::unique_ptr<Ops> make_cpu_ops(Trace& trace);
 
 /// `hook` is called between the tiles of long kernels, so that messages move while they compute; it

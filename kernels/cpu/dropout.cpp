@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/dropout_factors.hpp"
+#include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/vector_math.hpp"
 
 namespace cpplan::kernels::cpu {
@@ -69,18 +70,21 @@ void hidden_factors(const Dropout& d, const Tensor& rows, Index i, Index h, floa
     dropout_factors(d, hidden_place(d, row), 0, h, factors);
 }
 
-CPPLAN_VECTORISED void add_scaled(const float* x, const float* branch, const float* factors,
-                                  Index n, float* y) {
+template <class T>
+CPPLAN_VECTORISED void add_scaled(const T* x, const T* branch, const float* factors, Index n,
+                                  T* y) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) y[j] = x[j] + (factors[j] == 0.0f ? 0.0f : factors[j] * branch[j]);
 }
 
-CPPLAN_VECTORISED void add_rows(const float* x, const float* branch, Index n, float* y) {
+template <class T>
+CPPLAN_VECTORISED void add_rows(const T* x, const T* branch, Index n, T* y) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) y[j] = x[j] + branch[j];
 }
 
-CPPLAN_VECTORISED void scale_row(const float* dy, const float* factors, Index n, float* dbranch) {
+template <class T>
+CPPLAN_VECTORISED void scale_row(const T* dy, const float* factors, Index n, T* dbranch) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) dbranch[j] = factors[j] == 0.0f ? 0.0f : factors[j] * dy[j];
 }
@@ -102,29 +106,31 @@ void dropout_factors(const Dropout& dropout, PhiloxCounter place, Index first, I
 }
 
 void CpuOps::run(const DropoutAdd& op) {
-  expect_f32(op.x);
   const Index h = op.x.cols;
   float* const factors = scratch(h);
-  for (Index i = 0; i < op.x.rows; ++i) {
-    const float *x = op.x.row<float>(i), *branch = op.branch.row<float>(i);
-    if (op.dropout.rate == 0) {
-      add_rows(x, branch, h, op.y.row<float>(i));
-    } else {
-      hidden_factors(op.dropout, op.rows, i, h, factors);
-      add_scaled(x, branch, factors, h, op.y.row<float>(i));
+  with_real_type_of(op.x, [&]<class T>(T*) {
+    for (Index i = 0; i < op.x.rows; ++i) {
+      const T *x = op.x.row<T>(i), *branch = op.branch.row<T>(i);
+      if (op.dropout.rate == 0) {
+        add_rows(x, branch, h, op.y.row<T>(i));
+      } else {
+        hidden_factors(op.dropout, op.rows, i, h, factors);
+        add_scaled(x, branch, factors, h, op.y.row<T>(i));
+      }
     }
-  }
+  });
 }
 
 void CpuOps::run(const DropoutBackward& op) {
-  expect_f32(op.dy);
   if (op.dropout.rate == 0) return run(Copy{op.dy, op.dbranch});
   const Index h = op.dy.cols;
   float* const factors = scratch(h);
-  for (Index i = 0; i < op.dy.rows; ++i) {
-    hidden_factors(op.dropout, op.rows, i, h, factors);
-    scale_row(op.dy.row<float>(i), factors, h, op.dbranch.row<float>(i));
-  }
+  with_real_type_of(op.dy, [&]<class T>(T*) {
+    for (Index i = 0; i < op.dy.rows; ++i) {
+      hidden_factors(op.dropout, op.rows, i, h, factors);
+      scale_row<T>(op.dy.row<T>(i), factors, h, op.dbranch.row<T>(i));
+    }
+  });
 }
 
 }  // namespace cpplan::kernels::cpu

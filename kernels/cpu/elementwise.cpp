@@ -1,37 +1,46 @@
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/vector_math.hpp"
 #include "kernels/normal.hpp"
 
 namespace cpplan::kernels::cpu {
 namespace {
 
-/// Calls f with a null pointer of the element type.
-template <class F>
-void with_type_of(const Tensor& t, F&& f) {
-  switch (t.dtype) {
-    case DType::f32:
-      return f(static_cast<float*>(nullptr));
-    case DType::f64:
-      return f(static_cast<double*>(nullptr));
-    case DType::i32:
-      return f(static_cast<std::int32_t*>(nullptr));
-    case DType::bf16:
-      expect(false, "the cpu backend has no bf16");
-  }
-}
+template <class T>
+constexpr bool is_index = std::is_same_v<T, std::int32_t>;
 
-/// Calls f(row of x, row of y) for every row, with their own element types.
+/// Calls f(row of x, row of y) for every row, with their own element types: both values or both
+/// indices.
 template <class F>
 void for_each_row(const Tensor& x, const Tensor& y, F&& f) {
   with_type_of(x, [&]<class X>(X*) {
     with_type_of(y, [&]<class Y>(Y*) {
-      for (Index i = 0; i < x.rows; ++i) f(std::as_const(x).row<X>(i), y.row<Y>(i));
+      if constexpr (is_index<X> == is_index<Y>)
+        for (Index i = 0; i < x.rows; ++i) f(std::as_const(x).row<X>(i), y.row<Y>(i));
     });
   });
+}
+
+template <class T>
+void copy_row(const T* x, Index n, T* y) {
+  std::copy_n(x, n, y);
+}
+
+template <class X, class Y>
+CPPLAN_VECTORISED void copy_row(const X* x, Index n, Y* y) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) y[j] = x[j];
+}
+
+template <class X, class Y>
+CPPLAN_VECTORISED void add_row(const X* x, Index n, Y* y) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) y[j] = y[j] + x[j];
 }
 
 }  // namespace
@@ -44,22 +53,19 @@ void CpuOps::run(const Fill& op) {
 }
 
 void CpuOps::run(const Copy& op) {
-  for_each_row(op.x, op.y, [&]<class X, class Y>(const X* x, Y* y) {
-    for (Index j = 0; j < op.x.cols; ++j) y[j] = static_cast<Y>(x[j]);
-  });
+  for_each_row(op.x, op.y, [&](const auto* x, auto* y) { copy_row(x, op.x.cols, y); });
 }
 
 void CpuOps::run(const Add& op) {
-  for_each_row(op.x, op.y, [&]<class X, class Y>(const X* x, Y* y) {
-    for (Index j = 0; j < op.x.cols; ++j) y[j] += static_cast<Y>(x[j]);
-  });
+  for_each_row(op.x, op.y, [&](const auto* x, auto* y) { add_row(x, op.x.cols, y); });
 }
 
 void CpuOps::run(const Normal& op) {
-  expect_f32(op.x);
-  for (Index i = 0; i < op.x.rows; ++i)
-    for (Index j = 0; j < op.x.cols; ++j)
-      op.x.row<float>(i)[j] = static_cast<float>(normal_element(op, i, j));
+  with_real_type_of(op.x, [&]<class T>(T*) {
+    for (Index i = 0; i < op.x.rows; ++i)
+      for (Index j = 0; j < op.x.cols; ++j)
+        op.x.row<T>(i)[j] = static_cast<T>(normal_element(op, i, j));
+  });
 }
 
 void CpuOps::run(const Upload& op) {

@@ -42,7 +42,15 @@ void multiply(ProductShape shape, float alpha, Operand a, Operand b, float beta,
     throw Failure("a matrix product failed (oneDNN status " + std::to_string(status) + ")");
 }
 
+Operand as_f32(const Tensor& t, float* room) {
+  if (t.dtype == DType::f32) return {t.as<float>(), t.stride};
+  expect(t.dtype == DType::bf16, "the cpu backend computes on f32 and bf16");
+  widen(t, room);
+  return {room, t.cols};
+}
+
 void CpuOps::run(const Gemm& op) {
+  if (op.a.dtype == DType::bf16) return multiply_bf16(op, scratch(bf16_room));
   expect_f32(op.a, op.b, op.c);
   const auto operand = [](const Tensor& t, bool transposed) {
     return Operand{t.as<float>(), t.stride, transposed ? Transpose::yes : Transpose::no};

@@ -1,12 +1,14 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/vector_math.hpp"
 
 namespace cpplan::kernels::cpu {
 namespace {
 
-CPPLAN_VECTORISED double row_squares(const float* x, Index n) {
+template <class T>
+CPPLAN_VECTORISED double row_squares(const T* x, Index n) {
   double s = 0;
 #pragma omp simd reduction(+ : s)
   for (Index j = 0; j < n; ++j) s += static_cast<double>(x[j]) * static_cast<double>(x[j]);
@@ -52,18 +54,21 @@ CPPLAN_VECTORISED void update_row(const Update& u, const float* grad, Index n, f
 }  // namespace
 
 void CpuOps::run(const SquaredNorm& op) {
-  expect_f32(op.x);
   double s = 0;
-  for (Index i = 0; i < op.x.rows; ++i) s += row_squares(op.x.row<float>(i), op.x.cols);
+  with_real_type_of(op.x, [&]<class T>(T*) {
+    for (Index i = 0; i < op.x.rows; ++i) s += row_squares<T>(op.x.row<T>(i), op.x.cols);
+  });
   *op.out.as<double>() = s;
 }
 
 void CpuOps::run(const AdamW& op) {
-  expect_f32(op.p, op.g);
+  expect_f32(op.p);
   const Update update(op);
-  for (Index i = 0; i < op.p.rows; ++i)
+  for (Index i = 0; i < op.p.rows; ++i) {
     update_row(update, op.g.row<float>(i), op.p.cols, op.p.row<float>(i), op.m.row<float>(i),
                op.v.row<float>(i));
+    if (op.has_rounded()) run(Copy{op.p.row_range(i, 1), op.rounded.row_range(i, 1)});
+  }
 }
 
 }  // namespace cpplan::kernels::cpu

@@ -29,7 +29,8 @@ CPPLAN_INLINE float greatest(const float* x, Index n) {
   return m;
 }
 
-CPPLAN_INLINE float dot(const float* x, const float* y, Index n) {
+template <class T>
+CPPLAN_INLINE float dot(const T* x, const T* y, Index n) {
   float s = 0;
 #pragma omp simd reduction(+ : s)
   for (Index i = 0; i < n; ++i) s += x[i] * y[i];

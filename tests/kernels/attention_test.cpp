@@ -173,7 +173,7 @@ struct Ring {
   }
 
   void backward(Session& s, Attention& op, Index r) {
-    const Tensor dq = s.values(filled(op.q.rows, op.q.cols, 0));
+    const Tensor dq = s.accumulated(filled(op.q.rows, op.q.cols, 0));
     for (Index owner = 0; owner < ranks; ++owner) {
       const std::vector<Block> blocks = receive(s, op, r, owner);
       op.blocks = blocks;

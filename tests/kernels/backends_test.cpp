@@ -1,4 +1,4 @@
-// Every op on every backend, over one list of cases: the host backend agrees with the fp64
+// Every op on every backend and type, over one list of cases: the host backend agrees with the fp64
 // reference, twice the same bits, and the meta backend runs all of it on no memory.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,8 +13,10 @@ namespace {
 /// Rows one after the other, and rows apart by a gap that leaves none of them aligned.
 constexpr Index gaps[] = {0, 3};
 
-std::string describe(const Case& c, Index gap) {
-  return fmt::format("{} {} gap {}", c.op, c.shape, gap);
+const Backend* const host_backends[] = {&cpu_backend, &cpu_bf16_backend};
+
+std::string describe(const Case& c, const Backend& backend, Index gap) {
+  return fmt::format("{} {} on {} gap {}", c.op, c.shape, backend.name, gap);
 }
 
 bool same_bits(const Matrix& a, const Matrix& b) {
@@ -26,37 +28,43 @@ bool same_bits(const Matrix& a, const Matrix& b) {
 }  // namespace
 
 TEST_CASE("ops: the cpu backend agrees with the reference") {
-  for (const Case& c : all_cases())
-    for (const Index gap : gaps) {
-      CAPTURE(describe(c, gap));
-      CAPTURE(std::string(c.tolerance.reason));
-      Session cpu(cpu_backend, gap), reference(reference_backend, gap);
-      const std::vector<Matrix> actual = c.run(cpu), expected = c.run(reference);
-      REQUIRE(actual.size() == expected.size());
-      for (std::size_t output = 0; output < actual.size(); ++output) {
-        CAPTURE(output);
-        CHECK(difference(actual[output], expected[output], c.tolerance.relative) == "");
+  for (const Backend* backend : host_backends)
+    for (const Case& c : all_cases()) {
+      Session reference(reference_for(*backend));
+      const std::vector<Matrix> expected = c.run(reference);
+      for (const Index gap : gaps) {
+        CAPTURE(describe(c, *backend, gap));
+        CAPTURE(std::string(c.tolerance.reason));
+        Session cpu(*backend, gap);
+        const std::vector<Matrix> actual = c.run(cpu);
+        REQUIRE(actual.size() == expected.size());
+        for (std::size_t output = 0; output < actual.size(); ++output) {
+          CAPTURE(output);
+          CHECK(difference(actual[output], expected[output], c.tolerance.of(*backend)) == "");
+        }
       }
     }
 }
 
 TEST_CASE("ops: the cpu backend gives the same bits twice") {
-  for (const Case& c : all_cases()) {
-    CAPTURE(describe(c, 0));
-    Session first(cpu_backend), second(cpu_backend);
-    const std::vector<Matrix> a = c.run(first), b = c.run(second);
-    for (std::size_t output = 0; output < a.size(); ++output)
-      CHECK(same_bits(a[output], b[output]));
-  }
+  for (const Backend* backend : host_backends)
+    for (const Case& c : all_cases()) {
+      CAPTURE(describe(c, *backend, 0));
+      Session first(*backend), second(*backend);
+      const std::vector<Matrix> a = c.run(first), b = c.run(second);
+      for (std::size_t output = 0; output < a.size(); ++output)
+        CHECK(same_bits(a[output], b[output]));
+    }
 }
 
 TEST_CASE("ops: the meta backend leaves what is downloaded untouched") {
-  for (const Case& c : all_cases()) {
-    CAPTURE(describe(c, 3));
-    Session meta(meta_backend, 3);
-    for (const Matrix& output : c.run(meta))
-      CHECK(same_bits(output, filled(output.rows, output.cols, 0)));  // as the host made it
-  }
+  for (const Backend* backend : {&meta_backend, &meta_bf16_backend})
+    for (const Case& c : all_cases()) {
+      CAPTURE(describe(c, *backend, 3));
+      Session meta(*backend, 3);
+      for (const Matrix& output : c.run(meta))
+        CHECK(same_bits(output, filled(output.rows, output.cols, 0)));  // as the host made it
+    }
 }
 
 TEST_CASE("ops: every op has a case on every backend") {

@@ -76,6 +76,30 @@ TEST_CASE("check: attention") {
   CHECK(broken([&](Attention& op) { op.blocks = outside; }));
 }
 
+TEST_CASE("check: what keeps its sums in f32 where values are bf16") {
+  CHECK(passes(EmbedBackward{i32(3, 1), bf16(3, 8), f32(9, 8), 0}));
+  CHECK_FALSE(passes(EmbedBackward{i32(3, 1), bf16(3, 8), bf16(9, 8), 0}));
+  const AdamW update{.p = f32(3, 8), .g = f32(3, 8), .m = f32(3, 8), .v = f32(3, 8)};
+  const auto with_weights = [&](const Tensor& weights) {
+    AdamW op = update;
+    op.rounded = weights;
+    return op;
+  };
+  std::byte somewhere{};
+  const auto at = [&](Tensor t) { return t.data = &somewhere, t; };
+  CHECK(passes(update));
+  CHECK(passes(with_weights(at(bf16(3, 8)))));
+  CHECK_FALSE(passes(with_weights(at(bf16(3, 9)))));
+  CHECK_FALSE(passes(with_weights(at(i32(3, 8)))));
+  CHECK_FALSE(passes(AdamW{.p = bf16(3, 8), .g = bf16(3, 8), .m = bf16(3, 8), .v = bf16(3, 8)}));
+  AttentionBackward op{.q = bf16(8, 12), .k = bf16(8, 6), .v = bf16(8, 6), .out = bf16(8, 12)};
+  op.dout = bf16(8, 12), op.lse = f32(8, 4), op.dq = f32(8, 12), op.dk = op.dv = f32(8, 6);
+  op.head_dim = 3;
+  CHECK(passes(op));
+  op.out = f32(8, 12);
+  CHECK_FALSE(passes(op));
+}
+
 TEST_CASE("check: indices and accumulators and transfers") {
   CHECK(passes(DropoutAdd{f32(3, 8), f32(3, 8), f32(3, 8), i32(3, 2), {}}));
   CHECK_FALSE(passes(DropoutAdd{f32(3, 8), f32(3, 8), f32(3, 8), i32(3, 1), {}}));

@@ -66,6 +66,12 @@ TEST_CASE("cost: cross-entropy looks at valid columns alone") {
 TEST_CASE("cost: optimizer and moves") {
   check_cost(SquaredNorm{f32(3, 8), f64(1, 1)}, 48, 96, 8);
   check_cost(AdamW{.p = f32(3, 8), .g = f32(3, 8), .m = f32(3, 8), .v = f32(3, 8)}, 408, 384, 288);
+  std::byte somewhere{};
+  Tensor weights = bf16(3, 8);
+  weights.data = &somewhere;
+  check_cost(
+      AdamW{.p = f32(3, 8), .g = f32(3, 8), .m = f32(3, 8), .v = f32(3, 8), .rounded = weights},
+      408, 384, 336);
   check_cost(Fill{f32(3, 8), 0}, 0, 0, 96);
   check_cost(Copy{bf16(3, 8), f32(3, 8)}, 0, 48, 96);
   check_cost(Add{f32(3, 8), f32(3, 8)}, 24, 192, 96);

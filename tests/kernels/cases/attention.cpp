@@ -9,7 +9,10 @@ namespace {
 constexpr Tolerance forward_tolerance{
     2e-6, "scores up to 10 with an error of a few ulp, then exponentiated"};
 constexpr Tolerance backward_tolerance{1e-5,
-                                       "sums over the sequence of products of rounded differences"};
+                                       "sums over the sequence of products of rounded differences; "
+                                       "in bf16 an element of out may be its "
+                                       "other neighbour, which is 2^-8 |out dout| p |k| scale",
+                                       1e-4};
 
 AttentionProblem grouped(AttentionProblem problem, Index heads, Index kv_heads, Index head_dim) {
   problem.heads = heads, problem.kv_heads = kv_heads, problem.head_dim = head_dim;

@@ -29,17 +29,18 @@ AttentionInputs random_inputs(const AttentionProblem& p) {
 }
 
 Attention make_attention(Session& s, const AttentionProblem& p, const AttentionInputs& inputs) {
-  return {.q = s.values(inputs.q),
-          .k = s.values(inputs.k),
-          .v = s.values(inputs.v),
-          .out = s.poisoned(p.queries, p.heads * p.head_dim),
-          .lse = s.values(filled(p.queries, p.heads, -std::numeric_limits<double>::infinity())),
-          .blocks = p.blocks,
-          .band = p.band,
-          .head_dim = p.head_dim,
-          .first_head = p.first_head,
-          .scale = 1 / std::sqrt(static_cast<double>(p.head_dim)),
-          .dropout = p.dropout};
+  return {
+      .q = s.values(inputs.q),
+      .k = s.values(inputs.k),
+      .v = s.values(inputs.v),
+      .out = s.poisoned_accumulator(p.queries, p.heads * p.head_dim),
+      .lse = s.accumulated(filled(p.queries, p.heads, -std::numeric_limits<double>::infinity())),
+      .blocks = p.blocks,
+      .band = p.band,
+      .head_dim = p.head_dim,
+      .first_head = p.first_head,
+      .scale = 1 / std::sqrt(static_cast<double>(p.head_dim)),
+      .dropout = p.dropout};
 }
 
 AttentionBackward make_backward(Session& s, const Attention& f, const AttentionInputs& inputs,
@@ -47,12 +48,12 @@ AttentionBackward make_backward(Session& s, const Attention& f, const AttentionI
   return {.q = f.q,
           .k = f.k,
           .v = f.v,
-          .out = f.out,
+          .out = s.as_values(f.out),
           .dout = s.values(inputs.dout),
           .lse = f.lse,
-          .dq = s.values(filled(f.q.rows, f.q.cols, start)),
-          .dk = s.values(filled(f.k.rows, f.k.cols, start)),
-          .dv = s.values(filled(f.v.rows, f.v.cols, start)),
+          .dq = s.accumulated(filled(f.q.rows, f.q.cols, start)),
+          .dk = s.accumulated(filled(f.k.rows, f.k.cols, start)),
+          .dv = s.accumulated(filled(f.v.rows, f.v.cols, start)),
           .blocks = f.blocks,
           .band = f.band,
           .head_dim = f.head_dim,

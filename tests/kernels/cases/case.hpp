@@ -10,11 +10,13 @@
 
 namespace cpplan::kernels::test {
 
-/// How far from the fp64 reference a backend in f32 may be, relative to the greatest value of an
-/// output, and why that far.
+/// How far from the fp64 reference a backend in f32 or bf16 may be on the same numbers, relative to
+/// the greatest value of an output, and why that far. An output in bf16 is rounded once more.
 struct Tolerance {
   double relative;
   const char* reason;
+  double bf16 = relative;  // where its inputs are results that rounding to bf16 may push apart
+  double of(const Backend& backend) const { return backend.real == DType::bf16 ? bf16 : relative; }
 };
 
 struct Case {

@@ -40,15 +40,15 @@ struct Loss {
 
 /// Maximum and sum, of which vocabulary shards would take the all-reduce in between.
 Loss forward(Session& s, Shape shape) {
-  const Loss loss{s.values(logits(shape)), s.poisoned(shape.rows, 1), s.indices(labels(shape)),
-                  s.poisoned(shape.rows, 2)};
+  const Loss loss{s.accumulated(logits(shape)), s.poisoned_accumulator(shape.rows, 1),
+                  s.indices(labels(shape)), s.poisoned_accumulator(shape.rows, 2)};
   s.ops()(RowMax{loss.logits, loss.max, shape.valid});
   s.ops()(SumExp{loss.logits, loss.max, loss.labels, loss.stats, shape.first_col, shape.valid});
   return loss;
 }
 
 std::vector<Matrix> run_row_max(Session& s, Shape shape) {
-  const RowMax op{s.values(logits(shape)), s.poisoned(shape.rows, 1), shape.valid};
+  const RowMax op{s.accumulated(logits(shape)), s.poisoned_accumulator(shape.rows, 1), shape.valid};
   s.ops()(op);
   return {s.read(op.max)};
 }

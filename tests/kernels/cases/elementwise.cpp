@@ -21,21 +21,28 @@ std::vector<Matrix> run_copy(Session& s, Index rows, Index cols) {
   const Tensor index = s.indices(random_indices(rows, cols, -9, 9, 2));
   const Tensor index_to = s.indices(filled(rows, cols, 0));
   const Tensor wide = s.sums(filled(rows, cols, 0)), back = s.poisoned(rows, cols);
+  const Tensor fine = s.accumulated(random_matrix(rows, cols, 3));
+  const Tensor coarse = s.poisoned(rows, cols), widened = s.poisoned_accumulator(rows, cols);
   s.ops()(Copy{value, to});
   s.ops()(Copy{index, index_to});
   s.ops()(Copy{value, wide});
   s.ops()(Copy{wide, back});
-  return {s.read(to), s.read(index_to), s.read(wide), s.read(back)};
+  s.ops()(Copy{fine, coarse});
+  s.ops()(Copy{value, widened});
+  return {s.read(to),   s.read(index_to), s.read(wide),
+          s.read(back), s.read(coarse),   s.read(widened)};
 }
 
 std::vector<Matrix> run_add(Session& s, Index rows, Index cols) {
   const Tensor value = s.values(random_matrix(rows, cols, 1));
   const Tensor sum = s.sums(random_matrix(rows, cols, 2));
+  const Tensor fine = s.accumulated(random_matrix(rows, cols, 7));
   const Tensor index = s.indices(random_indices(rows, cols, -9, 9, 3));
   s.ops()(Add{s.values(random_matrix(rows, cols, 4)), value});
   s.ops()(Add{s.sums(random_matrix(rows, cols, 5)), sum});
+  s.ops()(Add{s.values(random_matrix(rows, cols, 8)), fine});
   s.ops()(Add{s.indices(random_indices(rows, cols, -9, 9, 6)), index});
-  return {s.read(value), s.read(sum), s.read(index)};
+  return {s.read(value), s.read(sum), s.read(fine), s.read(index)};
 }
 
 std::vector<Matrix> run_normal(Session& s, Index rows, Index cols) {

@@ -29,7 +29,8 @@ std::vector<Case> embedding_cases() {
                      }});
     cases.push_back({EmbedBackward::name, shape, sums, [n = n, h = h](Session& s) {
                        const EmbedBackward op{tokens(s, n), s.values(random_matrix(n, h, 2)),
-                                              s.values(random_matrix(shard_rows, h, 3)), first_row};
+                                              s.accumulated(random_matrix(shard_rows, h, 3)),
+                                              first_row};
                        s.ops()(op);
                        return std::vector{s.read(op.dweight)};
                      }});

@@ -10,7 +10,7 @@ constexpr Tolerance backward{4e-6, "dweight is a sum over rows, dx takes off a m
 
 RmsNorm normalise(Session& s, Index n, Index h) {
   RmsNorm op{s.values(random_matrix(n, h, 1)), s.values(random_matrix(1, h, 2)), s.poisoned(n, h),
-             s.poisoned(n, 1), 1e-3};
+             s.poisoned_accumulator(n, 1), 1e-3};
   s.ops()(op);
   return op;
 }
@@ -27,7 +27,7 @@ std::vector<Matrix> run_backward(Session& s, Index n, Index h) {
                            f.rstd,
                            s.values(random_matrix(n, h, 3)),
                            s.values(random_matrix(n, h, 4)),
-                           s.values(random_matrix(1, h, 5))};
+                           s.accumulated(random_matrix(1, h, 5))};
   s.ops()(op);
   return {s.read(op.dx), s.read(op.dweight)};
 }

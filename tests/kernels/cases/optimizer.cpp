@@ -13,12 +13,13 @@ constexpr Tolerance update{4e-7, "rounded coefficients and a handful of operatio
 std::vector<Matrix> run_adamw(Session& s, Index rows, Index cols, Index step) {
   Matrix second = random_matrix(rows, cols, 4);
   for (double& v : second.values) v = std::abs(v);
-  AdamW op{s.values(random_matrix(rows, cols, 1)), s.values(random_matrix(rows, cols, 2)),
-           s.values(random_matrix(rows, cols, 3)), s.values(second)};
+  AdamW op{s.accumulated(random_matrix(rows, cols, 1)), s.accumulated(random_matrix(rows, cols, 2)),
+           s.accumulated(random_matrix(rows, cols, 3)), s.accumulated(second),
+           s.poisoned(rows, cols)};
   op.learning_rate = 0.01, op.beta2 = 0.95, op.weight_decay = 0.1, op.grad_scale = 0.25;
   op.step = step;
   s.ops()(op);
-  return {s.read(op.p), s.read(op.m), s.read(op.v)};
+  return {s.read(op.p), s.read(op.m), s.read(op.v), s.read(op.rounded)};
 }
 
 std::vector<Matrix> run_squared_norm(Session& s, Index rows, Index cols) {

@@ -22,6 +22,7 @@ void ReferenceOps::run(const AdamW& op) {
       const double m_hat = m / (1 - std::pow(op.beta1, step));
       const double v_hat = v / (1 - std::pow(op.beta2, step));
       p -= op.learning_rate * (m_hat / (std::sqrt(v_hat) + op.epsilon) + op.weight_decay * p);
+      if (op.has_rounded()) at(op.rounded, i, j) = p;
     }
 }
 

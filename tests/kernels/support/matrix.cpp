@@ -64,7 +64,8 @@ std::string difference(const Matrix& actual, const Matrix& expected, double tole
     if (std::isfinite(value)) greatest = std::max(greatest, std::abs(value));
   for (Index i = 0; i < actual.rows; ++i)
     for (Index j = 0; j < actual.cols; ++j) {
-      if (agrees(actual(i, j), expected(i, j), tolerance * greatest)) continue;
+      const double once = actual.roundoff * std::abs(expected(i, j));
+      if (agrees(actual(i, j), expected(i, j), tolerance * greatest + once)) continue;
       std::ostringstream text;
       text.precision(9);
       text << "[" << i << ", " << j << "] is " << actual(i, j) << ", not " << expected(i, j)

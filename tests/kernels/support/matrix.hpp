@@ -10,6 +10,7 @@ namespace cpplan::kernels::test {
 struct Matrix {
   Index rows = 0, cols = 0;
   std::vector<double> values;  // row-major
+  double roundoff = 0;         // relative, of the type they were read from; 0 where that is fine
 
   double& operator()(Index i, Index j) { return values[i * cols + j]; }
   double operator()(Index i, Index j) const { return values[i * cols + j]; }
@@ -30,8 +31,8 @@ Matrix cols_of(const Matrix& m, Index first, Index count);
 Matrix scaled(Matrix m, double factor);
 
 /// Empty when every element of `actual` is within `tolerance` times the greatest finite magnitude
-/// of `expected`; else what differs. NaN and infinities must stand where they stand in `expected`:
-/// an output that is left untouched keeps its poison.
+/// of `expected`, and once its roundoff; else what differs. NaN and infinities must stand where
+/// they stand in `expected`: an output that is left untouched keeps its poison.
 std::string difference(const Matrix& actual, const Matrix& expected, double tolerance);
 
 }  // namespace cpplan::kernels::test

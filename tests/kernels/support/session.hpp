@@ -29,9 +29,13 @@ class CountingTrace final : public Trace {
 struct Backend {
   std::string name;
   std::unique_ptr<Ops> (*make)(Trace&);
-  DType real;  // the type it computes in
+  DType real;    // the type of its values
+  DType inputs;  // what values are rounded to before they become `real`
 };
-extern const Backend cpu_backend, reference_backend, meta_backend;
+extern const Backend cpu_backend, cpu_bf16_backend, reference_backend, meta_backend,
+    meta_bf16_backend;
+/// The reference on the very numbers that `backend` gets.
+Backend reference_for(const Backend& backend);
 
 class Session {
  public:
@@ -40,12 +44,17 @@ class Session {
   Ops& ops() { return *ops_; }
   const CountingTrace& trace() const { return trace_; }
 
-  Tensor values(const Matrix& m) { return put(m, real_); }
+  Tensor values(const Matrix& m);
+  /// In the type of sums over values.
+  Tensor accumulated(const Matrix& m) { return put(m, accumulator(real_)); }
+  /// What an op left in the accumulator type, as values.
+  Tensor as_values(const Tensor& t) { return values(read(t)); }
   Tensor indices(const Matrix& m) { return put(m, DType::i32); }
   Tensor sums(const Matrix& m) { return put(m, DType::f64); }
   Tensor put(const Matrix& m, DType dtype);
   /// An output that no op has written: all NaN.
   Tensor poisoned(Index rows, Index cols);
+  Tensor poisoned_accumulator(Index rows, Index cols);
 
   /// Contract: the gap of the tensor is as it was made.
   Matrix read(const Tensor& t);
@@ -53,7 +62,7 @@ class Session {
  private:
   CountingTrace trace_;
   std::unique_ptr<Ops> ops_;
-  DType real_;
+  DType real_, inputs_;
   bool has_memory_;
   Index gap_;
 };
