@@ -1,7 +1,8 @@
 #pragma once
 // One rank's end of one group. The public functions check shapes, number the transfer and tell the
 // trace; a transport (mpi, threads, meta; nccl) implements start(). Sums are taken in fp32 or
-// better and in an order of ranks fixed by the group's size, the same on every transport.
+// better and in an order of ranks fixed by the group's size, the same on every transport; what
+// travels has the tensor's type, so a partial sum of bf16 is rounded at every hop.
 #include <memory>
 #include <span>
 #include <string_view>

@@ -5,7 +5,7 @@
 namespace cpplan::comm {
 
 /// into[i] = reduce(received[i], own[i]), element by element; `into` may be either of them. All of
-/// one shape and type: i32, f32 or f64.
+/// one shape and type.
 void reduce_into(const Tensor& into, const Tensor& received, const Tensor& own, Reduce);
 
 }  // namespace cpplan::comm

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int sizes[] = {1, 2, 3, 4, 5, 8};
-constexpr DType dtypes[] = {DType::i32, DType::f32, DType::f64};
+constexpr DType dtypes[] = {DType::i32, DType::bf16, DType::f32, DType::f64};
 
 /// Runs body(rank, its communicator in a group of all ranks) and holds posted bytes against
 /// planned.
@@ -41,22 +41,36 @@ template <class T, class Op>
 T in_ring_order(DType dtype, int last, int size, Index i, Index j, Op op) {
   T result = static_cast<T>(value_of(dtype, (last + 1) % size, i, j));
   for (int k = 2; k <= size; ++k)
-    result = op(result, static_cast<T>(value_of(dtype, (last + k) % size, i, j)));
+    result = static_cast<T>(op(result, static_cast<T>(value_of(dtype, (last + k) % size, i, j))));
   return result;
 }
 
 double expected_sum(DType dtype, int last, int size, Index i, Index j) {
   const auto add = [](auto a, auto b) { return a + b; };
+  if (dtype == DType::bf16) return in_ring_order<Bf16>(dtype, last, size, i, j, add);
   if (dtype == DType::f32) return in_ring_order<float>(dtype, last, size, i, j, add);
   return in_ring_order<double>(dtype, last, size, i, j, add);
+}
+
+double epsilon_of(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return 0x1p-8;
+    case DType::f32:
+      return 0x1p-24;
+    case DType::f64:
+      return 0x1p-53;
+    case DType::i32:
+      break;
+  }
+  return 0;
 }
 
 /// How far any order of summation may be from the exact sum.
 double rounding(DType dtype, int size, Index i, Index j) {
   double magnitude = 0;
   for (int rank = 0; rank < size; ++rank) magnitude += std::fabs(value_of(dtype, rank, i, j));
-  const double epsilon = dtype == DType::f32 ? 0x1p-24 : dtype == DType::f64 ? 0x1p-53 : 0;
-  return size * epsilon * magnitude;
+  return size * epsilon_of(dtype) * magnitude;
 }
 
 double plain_sum(DType dtype, int size, Index i, Index j) {

@@ -6,9 +6,11 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/bf16.hpp"
 #include "kernels/tensor.hpp"
 
 namespace cpplan::comm::test {
+using kernels::Bf16;
 using kernels::DType;
 using kernels::Tensor;
 
@@ -30,6 +32,7 @@ class Matrix {
   double at(Index i, Index j) const {
     if (dtype_ == DType::f64) return read<double>(i, j);
     if (dtype_ == DType::f32) return read<float>(i, j);
+    if (dtype_ == DType::bf16) return read<Bf16>(i, j);
     return read<std::int32_t>(i, j);
   }
 
@@ -38,6 +41,7 @@ class Matrix {
                                            : static_cast<std::int32_t>(value);
     if (dtype_ == DType::f64) write(i, j, value);
     if (dtype_ == DType::f32) write(i, j, static_cast<float>(value));
+    if (dtype_ == DType::bf16) write(i, j, static_cast<Bf16>(value));
     if (dtype_ == DType::i32) write(i, j, integer);
   }
 
@@ -73,6 +77,7 @@ inline double value_of(DType dtype, int rank, Index i, Index j) {
   const double unit = static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
   if (dtype == DType::i32) return std::floor(unit * 2000);
   const double value = std::ldexp(unit, static_cast<int>(bits % 20) - 10);
+  if (dtype == DType::bf16) return static_cast<Bf16>(value);
   return dtype == DType::f32 ? static_cast<float>(value) : value;
 }
 
