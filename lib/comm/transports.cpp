@@ -51,6 +51,8 @@ GroupSet make_groups(const layout::Ranks& ranks, int rank, const GroupSettings& 
   set.dp_shard_cp = make("dp_shard_cp", 8, layout::shard_group(ranks, rank, settings.dp_replicate));
   set.dp_replicate =
       make("dp_replicate", 9, layout::replicate_group(ranks, rank, settings.dp_replicate));
+  set.tp_kv = make("tp_kv", 10, layout::kv_group(ranks, rank, settings.kv_copies));
+  set.embedding = make("embedding", 11, layout::embedding_group(ranks, rank));
   set.world = make("world", 5, world_group(ranks));
   return set;
 }

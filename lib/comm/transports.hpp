@@ -10,10 +10,11 @@
 
 namespace cpplan::comm {
 
-/// Groups within CP and DP.
+/// Groups within TP, CP and DP.
 struct GroupSettings {
   int cp_inner = 1;      // neighbours that exchange heads; divides CP
   int dp_replicate = 1;  // copies of the sharded state; divides DP
+  int kv_copies = 1;     // TP ranks that share KV heads; divides TP
 };
 
 /// Activations and gradients cross stages on a communicator each, both counted as "pp", so that no
@@ -24,6 +25,7 @@ struct GroupSet {
   std::unique_ptr<Communicator> cp_inner, cp_outer;  // the two levels of a hierarchical CP
   std::unique_ptr<Communicator> pp_forward, pp_backward, dp_cp;
   std::unique_ptr<Communicator> dp_shard_cp, dp_replicate;  // a copy of sharded state; its copies
+  std::unique_ptr<Communicator> tp_kv, embedding;  // TP ranks with the same KV heads; tied stages
   std::unique_ptr<Communicator> world;
 };
 

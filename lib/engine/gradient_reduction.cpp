@@ -1,30 +1,95 @@
 #include "engine/gradient_reduction.hpp"
 
 namespace cpplan::engine {
+using kernels::Tensor;
 
 GradientReduction::GradientReduction(kernels::Ops& ops, const Groups& groups, const Job& job,
                                      const ParameterStore& store)
-    : ops_(ops), groups_(groups), sharding_(job.data_parallel.sharding), store_(store) {}
+    : ops_(ops),
+      groups_(groups),
+      settings_(job.data_parallel),
+      store_(store),
+      in_lanes_(settings_.sharding == Sharding::parameters),
+      units_(store.units().size()) {
+  holders_.fill(none);
+}
 
 void GradientReduction::begin_step() {
-  for (const ParameterUnit& unit : store_.units()) ops_(kernels::Fill{unit.whole_grad, 0.0});
+  for (const ParameterUnit& unit : store_.units()) {
+    ops_(kernels::Fill{in_lanes_ ? unit.shard_grad : unit.whole_grad, 0.0});
+  }
+  for (Unit& unit : units_) unit.state = State::closed;
+}
+
+void GradientReduction::open(std::size_t unit) {
+  if (!in_lanes_ || units_[unit].state == State::open) return;
+  const ParameterUnit& u = store_.units()[unit];
+  std::size_t& holder = holders_[static_cast<std::size_t>(u.lane)];
+  if (holder != none) land(holder);
+  holder = unit;
+  units_[unit].state = State::open;
+  ops_(kernels::Fill{u.whole_grad, 0.0});
+}
+
+void GradientReduction::close(std::size_t unit, Accumulation accumulation) {
+  const bool overlaps = settings_.overlap_gradients;
+  if (in_lanes_ || (overlaps && accumulation == Accumulation::complete)) start(unit);
+  if (!overlaps) land(unit);
 }
 
 void GradientReduction::finish() {
-  for (const ParameterUnit& unit : store_.units()) reduce(unit).wait();
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (in_lanes_ || units_[unit].state != State::closed) continue;
+    start(unit);
+    land(unit);
+  }
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) land(unit);
+  if (settings_.sharding != Sharding::none) sum_over_replicas();
   for (const ParameterUnit& unit : store_.units()) {
     for (const Parameter& p : unit.parameters) sum_apart(p);
   }
 }
 
-comm::Work GradientReduction::reduce(const ParameterUnit& unit) const {
-  if (sharding_ == Sharding::none) return groups_.dp_cp.all_reduce(unit.whole_grad);
-  return groups_.dp_shard_cp.reduce_scatter(unit.whole_grad, unit.shard_grad);
+void GradientReduction::start(std::size_t unit) {
+  const ParameterUnit& u = store_.units()[unit];
+  units_[unit].state = State::travelling;
+  units_[unit].transfer = settings_.sharding == Sharding::none
+                              ? groups_.dp_cp.all_reduce(u.whole_grad)
+                              : groups_.dp_shard_cp.reduce_scatter(u.whole_grad, own_row(u));
+}
+
+/// What has been reduced of a unit is in its shard.
+void GradientReduction::land(std::size_t unit) {
+  if (units_[unit].state != State::travelling) return;
+  units_[unit].transfer.wait();
+  units_[unit].state = State::reduced;
+  const ParameterUnit& u = store_.units()[unit];
+  if (in_lanes_) ops_(kernels::Add{own_row(u), u.shard_grad});
+}
+
+void GradientReduction::sum_over_replicas() {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    units_[unit].transfer = groups_.dp_replicate.all_reduce(store_.units()[unit].shard_grad);
+  }
+  for (Unit& unit : units_) unit.transfer.wait();
 }
 
 void GradientReduction::sum_apart(const Parameter& p) const {
   if (p.owned.count == 0) return;
-  if (p.shard.summed_over == layout::SummedOver::tp) groups_.tp.all_reduce(p.grad).wait();
+  switch (p.shard.summed_over) {
+    case layout::SummedOver::nothing:
+      return;
+    case layout::SummedOver::tp:
+      return groups_.tp.all_reduce(p.grad).wait();
+    case layout::SummedOver::tp_kv:
+      return groups_.tp_kv.all_reduce(p.grad).wait();
+    case layout::SummedOver::embedding:
+      return groups_.embedding.all_reduce(p.grad).wait();
+  }
+}
+
+Tensor GradientReduction::own_row(const ParameterUnit& unit) const {
+  return unit.whole_grad.row_range(groups_.dp_shard_cp.rank(), 1);
 }
 
 }  // namespace cpplan::engine

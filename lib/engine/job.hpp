@@ -66,6 +66,9 @@ struct Job {
 /// Parts in which one copy of the optimizer's state lies on ranks; 1: each rank has all of it.
 int state_shards(const Job&);
 
+/// TP ranks that hold the same KV heads, where there are fewer of them than ranks.
+int kv_copies(const model::ModelSpec&, const layout::ParallelDims&);
+
 /// Rows of a rank must divide by this, so that chunks and sequence shards come out whole.
 Index rows_multiple(const layout::ParallelDims&, layout::Split split = layout::Split::head_tail);
 

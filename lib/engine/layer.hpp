@@ -21,6 +21,7 @@ struct Groups {
   comm::Communicator &pp_forward, &pp_backward;
   comm::Communicator& dp_cp;                       // CP fastest
   comm::Communicator &dp_shard_cp, &dp_replicate;  // who cut a copy of the state; who copy a part
+  comm::Communicator &tp_kv, &embedding;  // who hold the same KV heads; the same tied table
   comm::Communicator& world;
 };
 

@@ -9,7 +9,9 @@ constexpr Index tensors_of_layer = 9;
 }  // namespace
 
 TensorSpec embedding_tensor(const model::ModelSpec& m) {
-  return {"model.embed_tokens.weight", 0, m.vocab_size, m.hidden_size, Cut::rows};
+  TensorSpec table{"model.embed_tokens.weight", 0, m.vocab_size, m.hidden_size, Cut::rows};
+  table.tied = m.tie_word_embeddings;
+  return table;
 }
 
 TensorSpec final_norm_tensor(const model::ModelSpec& m) {
@@ -18,6 +20,10 @@ TensorSpec final_norm_tensor(const model::ModelSpec& m) {
 
 TensorSpec output_tensor(const model::ModelSpec& m) {
   return {"lm_head.weight", 2, m.vocab_size, m.hidden_size, Cut::rows};
+}
+
+TensorSpec output_projection(const model::ModelSpec& m) {
+  return m.tie_word_embeddings ? embedding_tensor(m) : output_tensor(m);
 }
 
 LayerTensors layer_tensors(const model::ModelSpec& m, Index layer) {
@@ -31,10 +37,15 @@ LayerTensors layer_tensors(const model::ModelSpec& m, Index layer) {
   const auto linear = [&](const char* name, Index place, Index rows, Index cols, Cut cut) {
     return TensorSpec{prefix + name + ".weight", first + place, rows, cols, cut};
   };
+  const auto of_kv = [&](const char* name, Index place) {
+    TensorSpec tensor = linear(name, place, kv, h, Cut::rows);
+    tensor.kv_heads = m.num_key_value_heads;
+    return tensor;
+  };
   return {.attention_norm = norm("input_layernorm", 0),
           .q = linear("self_attn.q_proj", 1, q, h, Cut::rows),
-          .k = linear("self_attn.k_proj", 2, kv, h, Cut::rows),
-          .v = linear("self_attn.v_proj", 3, kv, h, Cut::rows),
+          .k = of_kv("self_attn.k_proj", 2),
+          .v = of_kv("self_attn.v_proj", 3),
           .o = linear("self_attn.o_proj", 4, h, q, Cut::columns),
           .mlp_norm = norm("post_attention_layernorm", 5),
           .gate = linear("mlp.gate_proj", 6, f, h, Cut::rows),

@@ -18,11 +18,15 @@ struct TensorSpec {
   Index rows = 0, cols = 0;  // of the whole tensor
   Cut cut = Cut::whole;
   Initial initial = Initial::normal;
+  Index kv_heads = 0;  // of keys or values: TP ranks beyond so many hold copies
+  bool tied = false;   // the embedding that is the output projection, too
 };
 
 TensorSpec embedding_tensor(const model::ModelSpec&);
 TensorSpec final_norm_tensor(const model::ModelSpec&);
 TensorSpec output_tensor(const model::ModelSpec&);
+/// What turns the last hidden state into logits: the output tensor, or the embedding it is tied to.
+TensorSpec output_projection(const model::ModelSpec&);
 
 /// The nine tensors of one transformer layer.
 struct LayerTensors {

@@ -22,8 +22,8 @@ void add_units(const Job& job, int number, std::vector<UnitSpec>& units) {
   }
   if (!last) return;
   units.push_back({{final_norm_tensor(job.model)}, Lane::final_norm});
-  if (job.model.tie_word_embeddings && first) return;
-  units.push_back({{output_tensor(job.model)}, Lane::vocabulary});
+  const TensorSpec output = output_projection(job.model);
+  if (!output.tied || !first) units.push_back({{output}, Lane::vocabulary});
 }
 
 }  // namespace

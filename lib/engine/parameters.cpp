@@ -8,26 +8,50 @@
 namespace cpplan::engine {
 using kernels::Tensor;
 
-layout::TensorShard shard_of(const TensorSpec& spec, const layout::ParallelDims& dims, int part) {
+namespace {
+
+/// Cuts the shard's rows or columns into `shard.parts` and takes part `shard.part`.
+void cut(Cut along, layout::TensorShard& shard) {
+  if (along == Cut::rows) {
+    shard.row_count = ceil_div(shard.rows, Index{shard.parts});
+    shard.first_row = shard.part * shard.row_count;
+  } else {
+    expect(shard.cols % shard.parts == 0, "columns divide by TP");
+    shard.col_count = shard.cols / shard.parts;
+    shard.first_col = shard.part * shard.col_count;
+  }
+}
+
+/// KV heads go to as many TP ranks as there are; the others hold copies.
+void share_heads(Index heads, layout::TensorShard& shard) {
+  const int copies = static_cast<int>(shard.parts / std::min<Index>(heads, shard.parts));
+  if (copies == 1) return;
+  shard.copy = shard.part % copies;
+  shard.part /= copies;
+  shard.parts /= copies;
+  shard.summed_over = layout::SummedOver::tp_kv;
+}
+
+}  // namespace
+
+layout::TensorShard shard_of(const TensorSpec& spec, const layout::ParallelDims& dims, int tp_rank,
+                             int stage) {
   layout::TensorShard shard{
       .name = spec.name, .slot = spec.slot, .rows = spec.rows, .cols = spec.cols};
   shard.row_count = spec.rows, shard.col_count = spec.cols;
-  switch (spec.cut) {
-    case Cut::whole:
-      // Norms act on sequence shards under SP, so each rank sees a part of the tokens.
-      if (dims.sequence_parallel && dims.tp > 1) shard.summed_over = layout::SummedOver::tp;
-      return shard;
-    case Cut::rows:
-      shard.row_count = ceil_div(spec.rows, dims.tp);
-      shard.first_row = part * shard.row_count;
-      break;
-    case Cut::columns:
-      expect(spec.cols % dims.tp == 0, "columns divide by TP");
-      shard.col_count = spec.cols / dims.tp;
-      shard.first_col = part * shard.col_count;
-      break;
+  if (spec.cut == Cut::whole) {
+    // Norms act on sequence shards under SP, so each rank sees a part of the tokens.
+    if (dims.sequence_parallel && dims.tp > 1) shard.summed_over = layout::SummedOver::tp;
+    shard.copy = tp_rank;
+    return shard;
   }
-  shard.part = part, shard.parts = dims.tp;
+  shard.part = tp_rank, shard.parts = dims.tp;
+  if (spec.kv_heads > 0) share_heads(spec.kv_heads, shard);
+  if (spec.tied && dims.pp > 1) {
+    shard.summed_over = layout::SummedOver::embedding;
+    shard.copy = stage == 0 ? 0 : 1;
+  }
+  cut(spec.cut, shard);
   return shard;
 }
 

@@ -48,9 +48,10 @@ struct ParameterArenas {
   kernels::Arena &parameters, &gradients, &optimizer, &gathered;
 };
 
-/// The slice of `spec` that TP rank `part` of `parts` holds. Row-cut tensors are padded to a
-/// multiple of `parts` rows (the vocabulary); columns divide.
-layout::TensorShard shard_of(const TensorSpec& spec, const layout::ParallelDims&, int part);
+/// The slice of `spec` that TP rank `tp_rank` of pipeline stage `stage` holds. Row-cut tensors are
+/// padded to a multiple of the parts' number of rows (the vocabulary); columns divide.
+layout::TensorShard shard_of(const TensorSpec& spec, const layout::ParallelDims&, int tp_rank,
+                             int stage = 0);
 
 class ParameterStore {
  public:

@@ -65,7 +65,9 @@ void Pipeline::backward(const Action& action) {
   if (!stage.last()) {
     exchange(groups_.pp_backward, comm::receive_from(next(), gradient.value)).wait();
   }
-  stage.backward(step, gradient.value, loss_, slot.saved);
+  const bool last = action.micro_batch + 1 == job_.micro_batches;
+  stage.backward(step, gradient.value, loss_, slot.saved,
+                 last ? Accumulation::complete : Accumulation::more);
   if (!stage.first()) {
     gradient.sent = exchange(groups_.pp_backward, comm::send_to(previous(), gradient.value));
   }

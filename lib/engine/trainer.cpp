@@ -20,10 +20,11 @@ std::vector<kernels::Arena> allocate(kernels::Ops& ops, const std::vector<Bytes>
   return arenas;
 }
 
-std::vector<Stage> make_chunks(const Job& job, int stage, const ParameterStore& store) {
+std::vector<Stage> make_chunks(const Job& job, int stage, const ParameterStore& store,
+                               UnitTraffic traffic) {
   std::vector<Stage> chunks;
   for (int v = 0; v < job.virtual_stages; ++v) {
-    chunks.emplace_back(job, v * job.dims.pp + stage, store);
+    chunks.emplace_back(job, v * job.dims.pp + stage, store, traffic);
   }
   return chunks;
 }
@@ -50,8 +51,9 @@ struct Trainer::State {
   std::vector<kernels::Arena> saved;
   ParameterStore store;
   std::vector<Parameter> owned;
-  std::vector<Stage> chunks;
+  ParameterGathering gathering;
   GradientReduction reduction;
+  std::vector<Stage> chunks;
   Optimizer optimizer;
   Control control;
   Pipeline pipeline;
@@ -74,8 +76,9 @@ Trainer::State::State(kernels::Ops& ops_, const Groups& groups_, const Job& job_
       saved(allocate(ops, memory.saved)),
       store(ops, job, at, {parameters, gradients, states, gathered}),
       owned(store.owned()),
-      chunks(make_chunks(job, at[layout::Dim::pp], store)),
+      gathering(groups, job, store),
       reduction(ops, groups, job, store),
+      chunks(make_chunks(job, at[layout::Dim::pp], store, {gathering, reduction})),
       optimizer(ops, groups, job, store),
       control(ops, groups, job, at, control_arena),
       pipeline(ops, groups, job, at, chunks, {saved, scratch, rebuilt, inputs}, control.loss()) {}
@@ -104,6 +107,7 @@ void Trainer::State::update(Index number, double learning_rate, const StepResult
   const double tokens = std::max<double>(1.0, static_cast<double>(result.tokens));
   optimizer.update(number, learning_rate,
                    gradient_scale(result.grad_norm, tokens, job.adamw.max_grad_norm));
+  gathering.forget();
 }
 
 Trainer::Trainer(kernels::Ops& ops, const Groups& groups, const Job& job, layout::Coordinates at,

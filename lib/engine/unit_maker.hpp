@@ -1,5 +1,6 @@
 #pragma once
 // How the units of a rank get their memory and their initial values.
+#include <array>
 #include <vector>
 
 #include "engine/parameters.hpp"
@@ -21,12 +22,13 @@ class UnitMaker {
   OwnedShard owned_shard() const;
 
   layout::TensorShard shard(const TensorSpec& tensor) const {
-    return shard_of(tensor, job_.dims, at_[layout::Dim::tp]);
+    return shard_of(tensor, job_.dims, at_[layout::Dim::tp], at_[layout::Dim::pp]);
   }
   layout::FlatCut cut_of(const UnitSpec&) const;
+  void make_lanes(const std::vector<ParameterUnit>&);
   void make_room(ParameterUnit&);
+  void make_sharded_room(ParameterUnit&);
   void add_parameters(const UnitSpec&, ParameterUnit&);
-  bool is_first_replica(const TensorSpec&) const;
   void initialize(const UnitSpec&, const ParameterUnit&);
   void draw(const TensorSpec&, const layout::TensorShard&, const kernels::Tensor& value);
   kernels::DType sums() const { return kernels::accumulator(job_.dtype); }
@@ -36,6 +38,11 @@ class UnitMaker {
   layout::Coordinates at_;
   OwnedShard owned_;
   ParameterArenas arenas_;
+  /// What units of a lane take turns in, where ranks keep shards.
+  struct LaneBuffer {
+    kernels::Tensor values, gradients;  // [1, elements of the largest unit]
+  };
+  std::array<LaneBuffer, lane_count> lanes_;
 };
 
 }  // namespace cpplan::engine

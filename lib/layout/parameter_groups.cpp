@@ -31,4 +31,19 @@ Group replicate_group(const Ranks& ranks, int rank, int replicate) {
   return {rank - copy * stride, {Group::Axis{replicate, stride}, Group::Axis{}}};
 }
 
+Group embedding_group(const Ranks& ranks, int rank) {
+  const int stages = ranks.size(Dim::pp), stage = ranks.coordinates(rank)[Dim::pp];
+  const bool at_an_end = stage == 0 || stage + 1 == stages;
+  if (stages == 1 || !at_an_end) return {rank, {}};
+  const int stride = ranks.stride(Dim::pp);
+  return {rank - stage * stride, {Group::Axis{2, (stages - 1) * stride}, Group::Axis{}}};
+}
+
+Group kv_group(const Ranks& ranks, int rank, int copies) {
+  expect(copies >= 1 && ranks.size(Dim::tp) % copies == 0, "copies of KV heads divide TP");
+  const int stride = ranks.stride(Dim::tp);
+  const int place = ranks.coordinates(rank)[Dim::tp] % copies;
+  return {rank - place * stride, {Group::Axis{copies, stride}, Group::Axis{}}};
+}
+
 }  // namespace cpplan::layout

@@ -11,5 +11,9 @@ namespace cpplan::layout {
 Group shard_group(const Ranks&, int rank, int replicate);
 /// The ranks that hold the same part of each copy.
 Group replicate_group(const Ranks&, int rank, int replicate);
+/// The first and the last pipeline stage, where both hold the embedding; a stage between is alone.
+Group embedding_group(const Ranks&, int rank);
+/// `copies` neighbours in TP, which hold the same KV heads. Contract: `copies` divides TP.
+Group kv_group(const Ranks&, int rank, int copies);
 
 }  // namespace cpplan::layout

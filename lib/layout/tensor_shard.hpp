@@ -8,9 +8,10 @@
 
 namespace cpplan::layout {
 
-/// Over which ranks the gradients of a shard add up, apart from those of data parallelism: all of
-/// TP, since each saw a part of the tokens (norms on sequence shards).
-enum class SummedOver : std::uint8_t { nothing, tp };
+/// Over which ranks the gradients of a shard add up, apart from those of data parallelism. tp: each
+/// saw a part of the tokens (norms on sequence shards). tp_kv: each has some of the queries of one
+/// KV head. embedding: the first and the last stage use one table.
+enum class SummedOver : std::uint8_t { nothing, tp, tp_kv, embedding };
 
 struct TensorShard {
   std::string name;          // Hugging Face's: model.layers.3.self_attn.q_proj.weight
@@ -18,6 +19,7 @@ struct TensorShard {
   Index rows = 0, cols = 0;  // of the whole tensor; vocabulary rows without padding
   Index first_row = 0, row_count = 0, first_col = 0, col_count = 0;  // here, padding included
   int part = 0, parts = 1;  // which of how many TP shards; 0 of 1: every TP rank holds it whole
+  int copy = 0;             // of the TP ranks and stages that hold this part, which this is
   SummedOver summed_over = SummedOver::nothing;
 
   /// Rows here that are in the tensor, not padding.

@@ -9,8 +9,9 @@ namespace cpplan::train {
 namespace {
 using layout::Dim;
 
-constexpr std::array<std::string_view, 9> groups = {
-    "tp", "cp", "cp_inner", "cp_outer", "pp", "dp_cp", "dp_shard_cp", "dp_replicate", "world"};
+constexpr std::array<std::string_view, 11> groups = {
+    "tp",          "cp",           "cp_inner", "cp_outer",  "pp",   "dp_cp",
+    "dp_shard_cp", "dp_replicate", "tp_kv",    "embedding", "world"};
 constexpr std::array collectives = {comm::Collective::exchange, comm::Collective::all_gather,
                                     comm::Collective::reduce_scatter, comm::Collective::all_reduce};
 constexpr std::size_t kinds = groups.size() * collectives.size();

@@ -31,8 +31,10 @@ struct Experiment {
   double learning_rate = 1e-3;  // at its peak, after a warm-up of five steps
   Index vocab_size = 256;
   bool tie_word_embeddings = false;
+  Index kv_heads = 4;  // of 8 attention heads
   layout::Order order = layout::megatron_order;
   engine::ContextParallelSettings context_parallel;
+  engine::DataParallelSettings data_parallel;
   Index attention_window = 0;
   engine::Recompute recompute = engine::Recompute::none;
   int virtual_stages = 1;

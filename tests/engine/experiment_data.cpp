@@ -80,7 +80,7 @@ engine::Job job_of(const Experiment& e) {
                .hidden_size = 32,
                .num_hidden_layers = 4,
                .num_attention_heads = 8,
-               .num_key_value_heads = 4,
+               .num_key_value_heads = e.kv_heads,
                .head_dim = 4,
                .intermediate_size = 48,
                .vocab_size = e.vocab_size,
@@ -92,6 +92,7 @@ engine::Job job_of(const Experiment& e) {
   job.dims = e.dims;
   job.order = e.order;
   job.context_parallel = e.context_parallel;
+  job.data_parallel = e.data_parallel;
   job.attention_window = e.attention_window;
   const int virtual_stages = e.dims.pp * e.virtual_stages;
   job.virtual_stages = e.virtual_stages;

@@ -105,7 +105,7 @@ TEST_CASE("groups: those of a rank are listed under the numbers of its trace") {
   const GroupSet set = make_meta_groups(ranks, rank, trace, {.cp_inner = 2});
   for (auto* communicator :
        {&set.tp, &set.cp, &set.cp_inner, &set.cp_outer, &set.pp_forward, &set.pp_backward,
-        &set.dp_cp, &set.dp_shard_cp, &set.dp_replicate, &set.world}) {
+        &set.dp_cp, &set.dp_shard_cp, &set.dp_replicate, &set.tp_kv, &set.embedding, &set.world}) {
     Matrix value(DType::f32, 1, 1);
     (*communicator)->all_reduce(value.tensor()).wait();
     const auto number = trace.starts.back().communicator;

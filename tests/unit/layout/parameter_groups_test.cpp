@@ -39,4 +39,20 @@ TEST_CASE("parameter groups: shards times copies are the world under any order")
   }
 }
 
+TEST_CASE("parameter groups: tied tables are on the first and the last stage") {
+  const Ranks ranks({2, 1, 4, 1});  // rank = tp + 2 pp
+  CHECK(embedding_group(ranks, 1).members() == std::vector<int>{1, 7});
+  CHECK(embedding_group(ranks, 6).members() == std::vector<int>{0, 6});
+  CHECK(embedding_group(ranks, 3).members() == std::vector<int>{3});
+  CHECK(embedding_group(Ranks({2, 1, 1, 3}), 3).members() == std::vector<int>{3});
+}
+
+TEST_CASE("parameter groups: neighbours in TP share KV heads") {
+  const Ranks ranks({4, 2, 1, 1});
+  CHECK(kv_group(ranks, 5, 2).members() == std::vector<int>{4, 5});
+  CHECK(kv_group(ranks, 2, 2).members() == std::vector<int>{2, 3});
+  CHECK(kv_group(ranks, 6, 4).members() == std::vector<int>{4, 5, 6, 7});
+  CHECK(kv_group(ranks, 6, 1).members() == std::vector<int>{6});
+}
+
 }  // namespace cpplan::layout
