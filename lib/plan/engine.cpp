@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "plan/engine_pipeline.hpp"
@@ -25,10 +26,14 @@ Result<void> check_divides(std::string_view what, Index n, Index tp) {
 
 Result<void> check_divides(const model::ModelSpec& m, Index tp) {
   const std::pair<std::string_view, Index> cut[] = {{"attention heads", m.num_attention_heads},
-                                                    {"key-value heads", m.num_key_value_heads},
                                                     {"MLP columns", m.intermediate_size}};
   for (const auto& [what, n] : cut)
     if (auto divides = check_divides(what, n, tp); !divides) return divides;
+  if (m.num_key_value_heads % tp != 0 && tp % m.num_key_value_heads != 0)
+    return failure(fmt::format(
+        "the engine cannot spread {} key-value heads over {} TP ranks (each rank has as "
+        "many, or as many ranks share each). use --shrink, or tensor_parallel_size: {}",
+        m.num_key_value_heads, tp, std::gcd(m.num_key_value_heads, tp)));
   if (m.num_attention_heads % m.num_key_value_heads != 0)
     return failure(
         fmt::format("{} attention heads cannot share {} key-value heads (each serves as "

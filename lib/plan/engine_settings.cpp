@@ -57,7 +57,7 @@ Result<int> inner_size(const Plan& plan) {
 Result<void> check_heads(const Plan& plan, Index exchanging) {
   const Index tp = plan.layout.dims.tp;
   const Index heads = plan.model->num_attention_heads / tp;
-  const Index kv_heads = plan.model->num_key_value_heads / tp;
+  const Index kv_heads = std::max<Index>(1, plan.model->num_key_value_heads / tp);
   const bool shared = kv_heads % exchanging == 0 || exchanging % kv_heads == 0;
   if (heads % exchanging == 0 && shared) return {};
   return failure(

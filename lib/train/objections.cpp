@@ -100,19 +100,6 @@ void refuse_pipeline(const plan::Plan& plan, Collector& found) {
 void refuse_models(const plan::Plan& plan, Collector& found) {
   if (!plan.model) return;
   const auto& model = plan.config.model;
-  const auto& dims = plan.layout.dims;
-  if (plan.model->tie_word_embeddings && dims.pp > 1)
-    found.add(Kind::refused, model.tie_word_embeddings,
-              fmt::format("tied embeddings do not run on {} pipeline stages", dims.pp),
-              "the first and the last stage would have to share one tensor",
-              "set cpplan.model.tie_word_embeddings: false");
-  if (plan.model->num_key_value_heads < dims.tp)
-    found.add(
-        Kind::refused, model.num_key_value_heads,
-        fmt::format("{} key-value heads do not run on {} TP ranks", plan.model->num_key_value_heads,
-                    dims.tp),
-        "the engine splits key-value heads and never copies them",
-        fmt::format("use --shrink, or tensor_parallel_size: {}", plan.model->num_key_value_heads));
   if (plan.model->vocab_size < byte_vocabulary)
     found.add(
         Kind::refused, model.vocab_size,
