@@ -98,6 +98,7 @@ Outcome train(const Experiment& e, const BackendFactory& make_backend) {
   const layout::Ranks ranks(job.dims, job.order);
   comm::ThreadWorld world(ranks.world(), std::chrono::seconds(60));
   Outcome outcome;
+  outcome.sent.resize(static_cast<std::size_t>(job.dims.pp));
   std::mutex mutex;
   const auto done = comm::run_ranks(world, [&](int rank) {
     kernels::NoTrace trace;
@@ -109,6 +110,10 @@ Outcome train(const Experiment& e, const BackendFactory& make_backend) {
     merge(report.initial_weights, outcome.initial_weights);
     merge(report.final_weights, outcome.final_weights);
     merge(report.gradients, outcome.gradients);
+    auto& sent = outcome.sent[ranks.coordinates(rank)[Dim::pp]];
+    for (const auto& [key, posted] : world.endpoint(rank).posted()) {
+      if (posted.bytes.count > 0) sent[key] += posted.bytes.count;
+    }
     for (const auto& what : broken_promises(report, world.endpoint(rank).posted(), e.steps)) {
       outcome.broken_promises.push_back("rank " + std::to_string(rank) + ": " + what);
     }

@@ -38,7 +38,11 @@ struct Experiment {
   Index attention_window = 0;
   engine::Recompute recompute = engine::Recompute::none;
   int virtual_stages = 1;
+  std::vector<int> stage_layers = {};  // of each virtual stage; empty: as many on each
 };
+
+/// Bytes by (group, collective).
+using Volumes = std::map<std::pair<std::string, std::string>, Index>;
 
 /// Tensors whole, under their global names, in double.
 using Tensors = std::map<std::string, std::vector<double>>;
@@ -49,6 +53,7 @@ struct Outcome {
   Tensors gradients;  // of step 1, of the mean loss
   std::string failure;
   std::vector<std::string> broken_promises;  // bytes or memory that differ from the plan
+  std::vector<Volumes> sent;                 // in all steps, by all ranks of a pipeline stage
 };
 
 using BackendFactory = std::function<std::unique_ptr<kernels::Ops>(kernels::Trace&)>;

@@ -96,7 +96,9 @@ engine::Job job_of(const Experiment& e) {
   job.attention_window = e.attention_window;
   const int virtual_stages = e.dims.pp * e.virtual_stages;
   job.virtual_stages = e.virtual_stages;
-  job.stage_layers.assign(static_cast<std::size_t>(virtual_stages), 4 / virtual_stages);
+  job.stage_layers = e.stage_layers;
+  if (e.stage_layers.empty())
+    job.stage_layers.assign(static_cast<std::size_t>(virtual_stages), 4 / virtual_stages);
   job.recompute = e.recompute;
   job.dtype = e.dtype;
   job.seed = seed;

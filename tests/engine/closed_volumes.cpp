@@ -1,0 +1,143 @@
+#include "engine/closed_volumes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cpplan::test {
+namespace {
+using engine::CpCommType;
+using kernels::size_of;
+
+/// The part of the model on one stage, and what it is counted in.
+struct Stage {
+  const engine::Job& job;
+  Index tp = job.dims.tp, cp = job.dims.cp, dp = job.dims.dp;
+  Index element = size_of(job.dtype), sum = size_of(kernels::accumulator(job.dtype));
+  Index rows = job.capacity, micro_batches = job.micro_batches;
+  Index forwards = job.recompute == engine::Recompute::full ? 2 : 1;  // of a layer
+  std::vector<Index> layers{};                                        // their numbers
+  Index chunks = 0;
+  bool first = false, last = false;
+};
+
+Stage stage_of(const engine::Job& job, int number) {
+  Stage stage{job};
+  const int stages = job.dims.pp;
+  for (int v = 0, layer = 0; v < stages * job.virtual_stages; ++v) {
+    const bool here = v % stages == number;
+    for (int i = 0; i < job.stage_layers[v]; ++i, ++layer)
+      if (here) stage.layers.push_back(layer);
+    if (here) ++stage.chunks;
+  }
+  stage.first = number == 0, stage.last = number + 1 == stages;
+  return stage;
+}
+
+class Sum {
+ public:
+  void add(const char* group, const char* collective, Index bytes) {
+    if (bytes > 0) volumes[{group, collective}] += bytes;
+  }
+  Volumes volumes;
+};
+
+/// Of a layer, forward: in at attention and MLP and out again; backward the same and, under SP, the
+/// inputs once more. The embedding leaves the split region, the head enters it.
+void add_tensor_parallel(const Stage& s, Sum& v) {
+  const Index groups = s.cp * s.dp, ring = groups * (s.tp - 1), layers = std::ssize(s.layers);
+  const Index activation = ring * s.micro_batches * s.rows * s.job.model.hidden_size * s.element;
+  const Index ends = s.first + s.last;
+  if (s.job.dims.sequence_parallel) {
+    v.add("tp", "all_gather", activation * (layers * (2 * s.forwards + 4) + ends));
+    v.add("tp", "reduce_scatter", activation * (layers * (2 * s.forwards + 2) + ends));
+    v.add("tp", "all_reduce",
+          2 * ring * (2 * layers + s.last) * s.job.model.hidden_size * s.element);  // of norms
+  } else {
+    v.add("tp", "all_reduce", 2 * activation * (layers * (2 * s.forwards + 2) + ends));
+  }
+  if (s.last)  // greatest logit, sum and label's logit
+    v.add("tp", "all_reduce", 2 * ring * s.micro_batches * s.rows * 3 * s.sum);
+}
+
+/// Heads for tokens among `n` ranks, then a ring of what they make up together.
+void add_exchange_and_ring(const Stage& s, Index n, const char* inner, const char* outer, Sum& v) {
+  const Index d = s.job.model.head_dim, ring = s.cp / n;
+  const Index heads = s.job.model.num_attention_heads / s.tp / n;
+  const Index kv_heads = std::max<Index>(1, s.job.model.num_key_value_heads / s.tp / n);
+  const Index times = s.tp * s.cp * s.dp * s.micro_batches;  // ranks and micro-batches
+  const Index q = heads * d, kv = 2 * kv_heads * d;
+  const Index forward = (q + kv) * s.element + q * s.sum;  // out is a sum
+  const Index backward = (2 * q + kv) * s.sum;
+  v.add(inner, "exchange", times * s.rows * (n - 1) * (s.forwards * forward + backward));
+  const Index held = n * s.rows * kv;
+  v.add(outer, "exchange", times * held * (ring - 1) * (s.forwards + 1) * s.element);
+  if (ring > 1) v.add(outer, "exchange", times * held * ring * s.sum);  // gradients, home
+}
+
+void add_gather(const Stage& s, Sum& v) {
+  const Index kv_heads = s.job.model.num_key_value_heads / s.tp;
+  const Index whole = s.cp * s.rows * 2 * kv_heads * s.job.model.head_dim;
+  const Index times = s.tp * s.dp * s.micro_batches * (s.cp - 1);
+  v.add("cp", "all_gather", times * whole * (s.forwards + 1) * s.element);
+  v.add("cp", "reduce_scatter", times * whole * s.sum);
+}
+
+void add_context_parallel(const Stage& s, Sum& v) {
+  for (const Index layer : s.layers) {
+    switch (s.job.context_parallel.type_of(layer)) {
+      case CpCommType::p2p:
+        add_exchange_and_ring(s, 1, "", "cp", v);
+        break;
+      case CpCommType::all_gather:
+        add_gather(s, v);
+        break;
+      case CpCommType::a2a:
+        add_exchange_and_ring(s, s.cp, "cp", "", v);
+        break;
+      case CpCommType::a2a_p2p:
+        add_exchange_and_ring(s, s.job.context_parallel.inner_size, "cp_inner", "cp_outer", v);
+    }
+  }
+}
+
+void add_pipeline(const Stage& s, Sum& v) {
+  const Index ranks = s.tp * s.cp * s.dp;
+  const Index rows = s.job.dims.sequence_parallel ? s.rows / s.tp : s.rows;
+  const Index messages = 2 * s.chunks - s.first - s.last;  // an output on, a gradient back
+  v.add("pp", "exchange",
+        ranks * s.micro_batches * messages * rows * s.job.model.hidden_size * s.element);
+}
+
+/// Elements of the stage's parameters on the ranks of one TP group together.
+Index parameters(const Stage& s) {
+  const auto& m = s.job.model;
+  const Index attention = 2 * (m.num_attention_heads + m.num_key_value_heads) * m.head_dim;
+  const Index layer = (attention + 3 * m.intermediate_size + 2 * s.tp) * m.hidden_size;
+  const Index table = round_up(m.vocab_size, s.tp) * m.hidden_size;
+  const Index tables = m.tie_word_embeddings && s.first ? 1 : s.first + s.last;
+  return std::ssize(s.layers) * layer + tables * table + s.last * s.tp * m.hidden_size;
+}
+
+void add_gradients(const Stage& s, Sum& v) {
+  v.add("dp_cp", "all_reduce", 2 * (s.dp * s.cp - 1) * parameters(s) * s.element);
+}
+
+}  // namespace
+
+Volumes closed_volumes(const engine::Job& job, int stage) {
+  const Stage s = stage_of(job, stage);
+  Sum sum;
+  add_tensor_parallel(s, sum);
+  add_context_parallel(s, sum);
+  add_pipeline(s, sum);
+  add_gradients(s, sum);
+  return sum.volumes;
+}
+
+Index closed_control_volume(const engine::Job& job) {
+  const Index tensors = 9 * job.model.num_hidden_layers + (job.model.tie_word_embeddings ? 2 : 3);
+  const Index slots = tensors * job.dims.tp + 2 * job.dims.weight_replicas();
+  return 2 * (job.dims.world() - 1) * slots * size_of(kernels::DType::f64);
+}
+
+}  // namespace cpplan::test
