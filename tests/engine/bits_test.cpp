@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/layouts.hpp"
+#include "engine/combinations.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 
 namespace cpplan::test {
@@ -22,7 +22,7 @@ TEST_CASE("bits: initial weights are the same under every layout") {
   Experiment base = fp32();
   base.steps = 1;
   const Outcome one = train(base, cpu);
-  for (const Experiment& experiment : each_layout(base)) {
+  for (const Experiment& experiment : combinations(base)) {
     CAPTURE(name_of(experiment));
     CHECK(train(experiment, cpu).initial_weights == one.initial_weights);
   }

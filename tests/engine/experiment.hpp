@@ -29,7 +29,7 @@ struct Experiment {
   int steps = full_run;
   int global_batch = 4, micro_batch_size = 1;
   double learning_rate = 1e-3;  // at its peak, after a warm-up of five steps
-  Index vocab_size = 256;
+  Index vocab_size = 64;
   bool tie_word_embeddings = false;
   Index kv_heads = 4;  // of 8 attention heads
   layout::Order order = layout::megatron_order;
