@@ -7,6 +7,7 @@
 #include "comm/rank_runner.hpp"
 #include "engine/attention_case.hpp"
 #include "engine/groups.hpp"
+#include "engine/ledger_difference.hpp"
 #include "engine/parallel_attention.hpp"
 #include "kernels/reference/reference_ops.hpp"
 
@@ -98,20 +99,10 @@ class Rank {
     run_.forward[number_] = endpoint_.posted();
     scratch_.poison();
     backward(step, saved);
-    run_.backward[number_] = since(run_.forward[number_]);
+    run_.backward[number_] = difference(endpoint_.posted(), run_.forward[number_]);
   }
 
  private:
-  comm::Ledger since(const comm::Ledger& before) const {
-    comm::Ledger after = endpoint_.posted();
-    for (const auto& [key, posted] : before) {
-      after[key].bytes = after[key].bytes - posted.bytes;
-      after[key].messages -= posted.messages;
-      if (after[key] == comm::Posted{}) after.erase(key);
-    }
-    return after;
-  }
-
   void forward(engine::Step& step, ParallelAttention::Saved& saved) {
     kernels::Arena::Scope scope(step.scratch);
     const auto inputs = attention_->prepare(step, map_.rows(), saved);
