@@ -108,18 +108,32 @@ void add_pipeline(const Stage& s, Sum& v) {
         ranks * s.micro_batches * messages * rows * s.job.model.hidden_size * s.element);
 }
 
-/// Elements of the stage's parameters on the ranks of one TP group together.
-Index parameters(const Stage& s) {
-  const auto& m = s.job.model;
-  const Index attention = 2 * (m.num_attention_heads + m.num_key_value_heads) * m.head_dim;
-  const Index layer = (attention + 3 * m.intermediate_size + 2 * s.tp) * m.hidden_size;
-  const Index table = round_up(m.vocab_size, s.tp) * m.hidden_size;
-  const Index tables = m.tie_word_embeddings && s.first ? 1 : s.first + s.last;
-  return std::ssize(s.layers) * layer + tables * table + s.last * s.tp * m.hidden_size;
+/// Tensors of a unit lie side by side, each from a multiple of 64 elements on.
+Index aligned(Index elements) {
+  return round_up(elements, 64);
 }
 
+/// Elements of each unit of the stage on one TP rank: the embedding, every layer, the final norm
+/// and the output projection.
+std::vector<Index> units(const Stage& s) {
+  const auto& m = s.job.model;
+  const Index h = m.hidden_size;
+  const Index q = m.num_attention_heads * m.head_dim * h / s.tp;
+  const Index k = m.num_key_value_heads * m.head_dim * h / s.tp;
+  const Index layer = 2 * aligned(h) + 2 * aligned(q) + 2 * aligned(k) +
+                      3 * aligned(m.intermediate_size / s.tp * h);
+  const Index table = aligned(ceil_div(m.vocab_size, s.tp) * h);
+  std::vector<Index> all(s.layers.size(), layer);
+  if (s.first) all.push_back(table);
+  if (s.last) all.push_back(aligned(h));
+  if (s.last && !(m.tie_word_embeddings && s.first)) all.push_back(table);
+  return all;
+}
+
+/// Each once a step.
 void add_gradients(const Stage& s, Sum& v) {
-  v.add("dp_cp", "all_reduce", 2 * (s.dp * s.cp - 1) * parameters(s) * s.element);
+  for (const Index unit : units(s))
+    v.add("dp_cp", "all_reduce", 2 * (s.dp * s.cp - 1) * s.tp * unit * s.sum);
 }
 
 }  // namespace
