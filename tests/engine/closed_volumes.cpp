@@ -3,55 +3,23 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/closed_stage.hpp"
+
 namespace cpplan::test {
 namespace {
 using engine::CpCommType;
-using kernels::size_of;
-
-/// The part of the model on one stage, and what it is counted in.
-struct Stage {
-  const engine::Job& job;
-  Index tp = job.dims.tp, cp = job.dims.cp, dp = job.dims.dp;
-  Index element = size_of(job.dtype), sum = size_of(kernels::accumulator(job.dtype));
-  Index rows = job.capacity, micro_batches = job.micro_batches;
-  Index forwards = job.recompute == engine::Recompute::full ? 2 : 1;  // of a layer
-  std::vector<Index> layers{};                                        // their numbers
-  Index chunks = 0;
-  bool first = false, last = false;
-};
-
-Stage stage_of(const engine::Job& job, int number) {
-  Stage stage{job};
-  const int stages = job.dims.pp;
-  for (int v = 0, layer = 0; v < stages * job.virtual_stages; ++v) {
-    const bool here = v % stages == number;
-    for (int i = 0; i < job.stage_layers[v]; ++i, ++layer)
-      if (here) stage.layers.push_back(layer);
-    if (here) ++stage.chunks;
-  }
-  stage.first = number == 0, stage.last = number + 1 == stages;
-  return stage;
-}
-
-class Sum {
- public:
-  void add(const char* group, const char* collective, Index bytes) {
-    if (bytes > 0) volumes[{group, collective}] += bytes;
-  }
-  Volumes volumes;
-};
 
 /// Of a layer, forward: in at attention and MLP and out again; backward the same and, under SP, the
 /// inputs once more. The embedding leaves the split region, the head enters it.
-void add_tensor_parallel(const Stage& s, Sum& v) {
+void add_tensor_parallel(const ClosedStage& s, Sum& v) {
   const Index groups = s.cp * s.dp, ring = groups * (s.tp - 1), layers = std::ssize(s.layers);
   const Index activation = ring * s.micro_batches * s.rows * s.job.model.hidden_size * s.element;
   const Index ends = s.first + s.last;
   if (s.job.dims.sequence_parallel) {
     v.add("tp", "all_gather", activation * (layers * (2 * s.forwards + 4) + ends));
     v.add("tp", "reduce_scatter", activation * (layers * (2 * s.forwards + 2) + ends));
-    v.add("tp", "all_reduce",
-          2 * ring * (2 * layers + s.last) * s.job.model.hidden_size * s.element);  // of norms
+    const Index norms = (2 * layers + s.last) * s.job.model.hidden_size;
+    v.add("tp", "all_reduce", 2 * (s.tp - 1) * (s.sharded ? s.copies : groups) * norms * s.sum);
   } else {
     v.add("tp", "all_reduce", 2 * activation * (layers * (2 * s.forwards + 2) + ends));
   }
@@ -60,7 +28,8 @@ void add_tensor_parallel(const Stage& s, Sum& v) {
 }
 
 /// Heads for tokens among `n` ranks, then a ring of what they make up together.
-void add_exchange_and_ring(const Stage& s, Index n, const char* inner, const char* outer, Sum& v) {
+void add_exchange_and_ring(const ClosedStage& s, Index n, const char* inner, const char* outer,
+                           Sum& v) {
   const Index d = s.job.model.head_dim, ring = s.cp / n;
   const Index heads = s.job.model.num_attention_heads / s.tp / n;
   const Index kv_heads = std::max<Index>(1, s.job.model.num_key_value_heads / s.tp / n);
@@ -74,7 +43,7 @@ void add_exchange_and_ring(const Stage& s, Index n, const char* inner, const cha
   if (ring > 1) v.add(outer, "exchange", times * held * ring * s.sum);  // gradients, home
 }
 
-void add_gather(const Stage& s, Sum& v) {
+void add_gather(const ClosedStage& s, Sum& v) {
   const Index kv_heads = s.job.model.num_key_value_heads / s.tp;
   const Index whole = s.cp * s.rows * 2 * kv_heads * s.job.model.head_dim;
   const Index times = s.tp * s.dp * s.micro_batches * (s.cp - 1);
@@ -82,7 +51,7 @@ void add_gather(const Stage& s, Sum& v) {
   v.add("cp", "reduce_scatter", times * whole * s.sum);
 }
 
-void add_context_parallel(const Stage& s, Sum& v) {
+void add_context_parallel(const ClosedStage& s, Sum& v) {
   for (const Index layer : s.layers) {
     switch (s.job.context_parallel.type_of(layer)) {
       case CpCommType::p2p:
@@ -100,7 +69,7 @@ void add_context_parallel(const Stage& s, Sum& v) {
   }
 }
 
-void add_pipeline(const Stage& s, Sum& v) {
+void add_pipeline(const ClosedStage& s, Sum& v) {
   const Index ranks = s.tp * s.cp * s.dp;
   const Index rows = s.job.dims.sequence_parallel ? s.rows / s.tp : s.rows;
   const Index messages = 2 * s.chunks - s.first - s.last;  // an output on, a gradient back
@@ -108,50 +77,41 @@ void add_pipeline(const Stage& s, Sum& v) {
         ranks * s.micro_batches * messages * rows * s.job.model.hidden_size * s.element);
 }
 
-/// Tensors of a unit lie side by side, each from a multiple of 64 elements on.
-Index aligned(Index elements) {
-  return round_up(elements, 64);
-}
-
-/// Elements of each unit of the stage on one TP rank: the embedding, every layer, the final norm
-/// and the output projection.
-std::vector<Index> units(const Stage& s) {
-  const auto& m = s.job.model;
-  const Index h = m.hidden_size;
-  const Index q = m.num_attention_heads * m.head_dim * h / s.tp;
-  const Index k = m.num_key_value_heads * m.head_dim * h / s.tp;
-  const Index layer = 2 * aligned(h) + 2 * aligned(q) + 2 * aligned(k) +
-                      3 * aligned(m.intermediate_size / s.tp * h);
-  const Index table = aligned(ceil_div(m.vocab_size, s.tp) * h);
-  std::vector<Index> all(s.layers.size(), layer);
-  if (s.first) all.push_back(table);
-  if (s.last) all.push_back(aligned(h));
-  if (s.last && !(m.tie_word_embeddings && s.first)) all.push_back(table);
-  return all;
-}
-
-/// Each once a step.
-void add_gradients(const Stage& s, Sum& v) {
-  for (const Index unit : units(s))
-    v.add("dp_cp", "all_reduce", 2 * (s.dp * s.cp - 1) * s.tp * unit * s.sum);
-}
-
 }  // namespace
 
+std::vector<Index> layers_of(const engine::Job& job, int virtual_stage) {
+  const auto begin = job.stage_layers.begin();
+  std::vector<Index> layers(static_cast<std::size_t>(job.stage_layers[virtual_stage]));
+  std::iota(layers.begin(), layers.end(), std::accumulate(begin, begin + virtual_stage, Index{0}));
+  return layers;
+}
+
+ClosedStage stage_of(const engine::Job& job, int number) {
+  ClosedStage stage{job, number};
+  const int stages = job.dims.pp;
+  for (int v = number; v < stages * job.virtual_stages; v += stages, ++stage.chunks) {
+    const auto layers = layers_of(job, v);
+    stage.layers.insert(stage.layers.end(), layers.begin(), layers.end());
+  }
+  stage.first = number == 0, stage.last = number + 1 == stages;
+  return stage;
+}
+
 Volumes closed_volumes(const engine::Job& job, int stage) {
-  const Stage s = stage_of(job, stage);
+  const ClosedStage s = stage_of(job, stage);
   Sum sum;
   add_tensor_parallel(s, sum);
   add_context_parallel(s, sum);
   add_pipeline(s, sum);
-  add_gradients(s, sum);
+  add_parameters(s, sum);
   return sum.volumes;
 }
 
 Index closed_control_volume(const engine::Job& job) {
   const Index tensors = 9 * job.model.num_hidden_layers + (job.model.tie_word_embeddings ? 2 : 3);
-  const Index slots = tensors * job.dims.tp + 2 * job.dims.weight_replicas();
-  return 2 * (job.dims.world() - 1) * slots * size_of(kernels::DType::f64);
+  const Index slots =
+      tensors * job.dims.tp * stage_of(job, 0).shards + 2 * job.dims.weight_replicas();
+  return 2 * (job.dims.world() - 1) * slots * kernels::size_of(kernels::DType::f64);
 }
 
 }  // namespace cpplan::test

@@ -7,7 +7,8 @@
 namespace cpplan::test {
 
 /// The experiment in each combination of (TP, CP, PP, DP, SP, way to other ranks' keys, split,
-/// schedule, stages, recomputation) of the table, up to 16 ranks. Under sanitizers, every eighth.
+/// schedule, stages, recomputation, sharded state) of the table, up to 16 ranks. Under sanitizers,
+/// every eighth.
 std::vector<Experiment> combinations(const Experiment& base);
 
 /// Of those, a few that together go every way.
