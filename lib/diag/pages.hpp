@@ -13,7 +13,7 @@ enum class Base { none, axolotl, megatron };
 struct Example {
   std::string_view lines;
   std::string_view given =
-      {};  // flags and variables beside the file: "--world-size 8 SLURM_NTASKS=8"
+      {};  // flags and variables beside the file: "--world-size 8 SLURM_NTASKS=8"; "cpplan run"
   Base base = Base::axolotl;
 };
 
@@ -23,7 +23,7 @@ struct Page {
   Example wrong, right;  // without lines where only a run can show it
   std::string_view source;
 
-  /// An example has lines, except where only a run or a launch breaks the rule.
+  /// False where only a rank that fails, or the machine, can break the rule.
   bool has_examples() const { return !wrong.lines.empty(); }
 };
 

@@ -168,17 +168,38 @@ std::optional<LaunchLine> read_line(const diag::SourceFile& source, const Words&
   return line;
 }
 
-void report_unknown_flags(const LaunchLine& line, diag::Diagnostics& findings) {
-  const auto known = flag_names(line.launcher);
-  for (const Word& word : line.unknown_flags) {
-    const auto name = word.text.substr(word.text.find_first_not_of('-'));
-    const auto near = did_you_mean(name.substr(0, name.find('=')), known, 1);
-    if (near.empty()) continue;  // a launcher has more flags than anybody lists
-    findings.push_back(diag::finding(
-        "CP521", word.span, fmt::format("{} has no flag {}", name_of(line.launcher), word.text),
-        {.why = "the launcher stops, or takes it for the program",
-         .help = {fmt::format("write --{}", near.front())}}));
+/// "nproc-per-node" of --nproc_per_node=8.
+std::string flag_name(const Word& word) {
+  std::string name = word.text.substr(std::min(word.text.find_first_not_of('-'), word.text.size()));
+  name = name.substr(0, name.find('='));
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+diag::Diagnostic unknown_flag(const LaunchLine& line, const Word& word, std::string why,
+                              std::string help) {
+  return diag::finding("CP521", word.span,
+                       fmt::format("{} has no flag {}", name_of(line.launcher), word.text),
+                       {.why = std::move(why), .help = {std::move(help)}});
+}
+
+/// None for a flag that nobody knows: a launcher has more of them than anybody lists.
+std::optional<diag::Diagnostic> report_unknown_flag(const LaunchLine& line, const Word& word) {
+  const std::string name = flag_name(word);
+  if (const auto borrowed = borrowed_flag(line.launcher, name)) {
+    const auto* here = borrowed->here;
+    return unknown_flag(line, word, fmt::format("it is one of {}", name_of(borrowed->owner)),
+                        here ? fmt::format("write --{}", here->name) : "remove it");
   }
+  const auto near = did_you_mean(name, flag_names(line.launcher), 1);
+  if (near.empty()) return std::nullopt;
+  return unknown_flag(line, word, "the launcher stops, or takes it for the program",
+                      fmt::format("write --{}", near.front()));
+}
+
+void report_unknown_flags(const LaunchLine& line, diag::Diagnostics& findings) {
+  for (const Word& word : line.unknown_flags)
+    if (auto finding = report_unknown_flag(line, word)) findings.push_back(std::move(*finding));
   if (line.inside) report_unknown_flags(*line.inside, findings);
 }
 

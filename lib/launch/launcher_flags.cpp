@@ -102,6 +102,16 @@ std::span<const LauncherFlag> flags_of(Launcher launcher) {
   return {};
 }
 
+/// The first flag with that meaning; torchrun counts the ranks of a node where others count all.
+const LauncherFlag* flag_that_says(Launcher launcher, Meaning meaning) {
+  const auto flags = flags_of(launcher);
+  const auto found = std::ranges::find_if(flags, [meaning](const LauncherFlag& flag) {
+    return flag.meaning == meaning && flag.name.size() > 1;
+  });
+  if (found != flags.end()) return &*found;
+  return meaning == ranks ? flag_that_says(launcher, ranks_per_node) : nullptr;
+}
+
 }  // namespace
 
 std::string_view name_of(Launcher launcher) {
@@ -125,6 +135,17 @@ std::vector<std::string_view> flag_names(Launcher launcher) {
   for (const LauncherFlag& flag : flags_of(launcher))
     if (flag.name.size() > 1) names.push_back(flag.name);
   return names;
+}
+
+std::optional<BorrowedFlag> borrowed_flag(Launcher launcher, std::string_view name) {
+  if (find_flag(launcher, name)) return std::nullopt;
+  for (const Launcher owner :
+       {Launcher::mpirun, Launcher::srun, Launcher::torchrun, Launcher::accelerate}) {
+    const LauncherFlag* flag = find_flag(owner, name);
+    if (flag && flag->meaning != other)
+      return BorrowedFlag{owner, flag_that_says(launcher, flag->meaning)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace cpplan::launch

@@ -1,5 +1,6 @@
 #pragma once
 // The flags of the four launchers: which take values, and which say something about the ranks.
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,13 @@ const LauncherFlag* find_flag(Launcher, std::string_view name);
 
 /// The long names of its flags.
 std::vector<std::string_view> flag_names(Launcher);
+
+/// Another launcher's flag, on a command line of one that does not know it.
+struct BorrowedFlag {
+  Launcher owner;
+  const LauncherFlag* here;  // what says the same here; nullptr: nothing does
+};
+/// None where `name` is a flag of `launcher`, or no other's that says something about the ranks.
+std::optional<BorrowedFlag> borrowed_flag(Launcher launcher, std::string_view name);
 
 }  // namespace cpplan::launch

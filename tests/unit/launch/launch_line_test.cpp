@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 using namespace cpplan;
 using namespace cpplan::launch;
 
@@ -88,6 +90,25 @@ TEST_CASE("launch line: a flag that is nearly right is named and a strange one i
   CHECK(near.findings[0].help[0] == "write --nproc-per-node");
   CHECK(near.findings[0].span.column == 10);
   CHECK(parse_launch_command("mpirun --prefetch-library-cache -np 2 x").findings.empty());
+}
+
+TEST_CASE("launch line: a flag of another launcher is named with what says the same here") {
+  const std::array<std::array<const char*, 3>, 5> lines = {{
+      {"torchrun --ntasks 4 t.py", "it is one of srun", "write --nproc-per-node"},
+      {"srun --nproc_per_node=8 prog", "it is one of torchrun", "write --ntasks-per-node"},
+      {"mpirun --num_processes 8 prog", "it is one of accelerate launch", "write --np"},
+      {"accelerate launch --nnodes 2 --num_processes 4 --main_process_ip a t.py",
+       "it is one of torchrun", "write --num-machines"},
+      {"torchrun --allow-run-as-root --nproc-per-node 2 t.py", "it is one of mpirun", "remove it"},
+  }};
+  for (const auto& [line, why, help] : lines) {
+    CAPTURE(line);
+    const auto command = parse_launch_command(line);
+    REQUIRE(command.findings.size() == 1);
+    CHECK(command.findings[0].id == "CP521");
+    CHECK(command.findings[0].why == why);
+    CHECK(command.findings[0].help[0] == help);
+  }
 }
 
 TEST_CASE("launch line: a number of ranks that is none is an error at its place") {

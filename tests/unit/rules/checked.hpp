@@ -1,6 +1,7 @@
 #pragma once
 // A config's text all the way to its findings, with flags and variables as on a command line.
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -51,16 +52,26 @@ inline Given read_given(const std::string& line) {
   return given;
 }
 
-inline diag::Diagnostics findings_of(const std::string& text, const Given& given) {
+struct Checked {
+  std::optional<plan::Plan> plan;  // none where the text is no config
+  diag::Diagnostics findings;
+};
+
+inline Checked check(const std::string& text, const Given& given) {
   auto loaded = config::load_config_text("train.yaml", text, given.overrides);
-  diag::Diagnostics all = loaded.diagnostics;
-  if (!loaded.config) return all;
-  const auto plan =
+  Checked checked{std::nullopt, loaded.diagnostics};
+  if (!loaded.config) return checked;
+  checked.plan =
       plan::make_plan(*loaded.config, given.inputs, cluster::read_environment(given.variables));
-  for (const auto& more : {plan.diagnostics, rules::check(plan)})
+  auto& all = checked.findings;
+  for (const auto& more : {checked.plan->diagnostics, rules::check(*checked.plan)})
     all.insert(all.end(), more.begin(), more.end());
   diag::sort_by_place(all);
-  return all;
+  return checked;
+}
+
+inline diag::Diagnostics findings_of(const std::string& text, const Given& given) {
+  return check(text, given).findings;
 }
 
 inline std::string listing(const diag::Diagnostics& findings) {

@@ -6,14 +6,51 @@
 #include "base/files.hpp"
 #include "diag/pages.hpp"
 #include "diag/render_rules.hpp"
+#include "diag/rule_table.hpp"
+#include "launch/check_launch.hpp"
+#include "train/objections.hpp"
 #include "unit/rules/checked.hpp"
 
 using namespace cpplan;
 
 namespace {
 
+constexpr std::string_view run = "cpplan run", launch_flag = "--launch-command";
+
+/// What `cpplan run` alone finds.
+diag::Diagnostics objections_to(const plan::Plan& plan) {
+  diag::Diagnostics findings;
+  for (const auto& objection : train::objections(plan))
+    findings.push_back(diag::finding(
+        objection.kind == train::Objection::Kind::refused ? "CP512" : "CP513", objection.span,
+        objection.message, {.why = objection.why, .help = {objection.help}}));
+  return findings;
+}
+
+/// `quoted`: the command between its quotes.
+diag::Diagnostics findings_of_launch(const plan::Plan& plan, std::string_view quoted) {
+  const auto open = quoted.find('"');
+  const auto command = launch::parse_launch_command(
+      std::string(quoted.substr(open + 1, quoted.rfind('"') - open - 1)));
+  diag::Diagnostics findings = command.findings;
+  if (!command.line) return findings;
+  for (auto& finding : launch::check_launch(*command.line, plan))
+    findings.push_back(std::move(finding));
+  return findings;
+}
+
 diag::Diagnostics findings_of(const diag::Example& example) {
-  return test::findings_of(diag::complete(example), test::read_given(std::string(example.given)));
+  const auto flag = example.given.find(launch_flag);
+  const std::string given(example.given == run ? "" : example.given.substr(0, flag));
+  const auto checked = test::check(diag::complete(example), test::read_given(given));
+  diag::Diagnostics findings = checked.findings;
+  if (!checked.plan) return findings;
+  const auto more = example.given == run ? objections_to(*checked.plan)
+                    : flag != std::string::npos
+                        ? findings_of_launch(*checked.plan, example.given.substr(flag))
+                        : diag::Diagnostics{};
+  findings.insert(findings.end(), more.begin(), more.end());
+  return findings;
 }
 
 }  // namespace
