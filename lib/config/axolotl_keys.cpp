@@ -274,7 +274,10 @@ constexpr std::array top_level = {
     KeyInfo{"lr_div_factor", real},
     KeyInfo{"lr_groups", list},
     KeyInfo{"lr_quadratic_warmup", boolean},
-    KeyInfo{"lr_scheduler", text},
+    KeyInfo{"lr_scheduler", text, Null::unsets,
+            "constant|constant_with_warmup|cosine|cosine_with_min_lr|cosine_with_restarts|"
+            "cosine_warmup_with_min_lr|inverse_sqrt|linear|one_cycle|polynomial|reduce_lr_on_plateau|"
+            "rex|warmup_stable_decay"},
     KeyInfo{"lr_scheduler_kwargs", mapping},
     KeyInfo{"mask_token_id", integer},
     KeyInfo{"mask_token_str", text},
@@ -334,7 +337,17 @@ constexpr std::array top_level = {
     KeyInfo{"nvfp4_merge_aware_start_step", real},
     KeyInfo{"optim_args", any},
     KeyInfo{"optim_target_modules", list},
-    KeyInfo{"optimizer", text},
+    KeyInfo{"optimizer", text, Null::unsets,
+            "ademamix|ademamix_8bit|adafactor|adagrad|adalomo|adamw_8bit|adamw_anyprecision|"
+            "adamw_apex_fused|adamw_bnb_8bit|adamw_torch|adamw_torch_4bit|adamw_torch_8bit|"
+            "adamw_torch_fused|adamw_torch_npu_fused|adamw_torch_xla|adopt_adamw|ao_adamw_4bit|"
+            "ao_adamw_8bit|ao_adamw_fp8|apollo_adamw|apollo_adamw_layerwise|came_pytorch|dion|"
+            "galore_adafactor|galore_adafactor_layerwise|galore_adamw|galore_adamw_8bit|galore_adamw_8bit_layerwise|"
+            "galore_adamw_layerwise|grokadamw|lion_32bit|lion_8bit|lomo|muon|optimi_adamw|"
+            "paged_adamw_32bit|paged_adamw_8bit|paged_ademamix_32bit|paged_ademamix_8bit|"
+            "paged_lion_32bit|paged_lion_8bit|rmsprop|rmsprop_bnb|rmsprop_bnb_32bit|"
+            "rmsprop_bnb_8bit|schedule_free_adamw|schedule_free_radam|schedule_free_sgd|sgd|"
+            "stable_adamw"},
     KeyInfo{"orpo_alpha", real},
     KeyInfo{"otel_metrics_host", text},
     KeyInfo{"otel_metrics_port", integer},

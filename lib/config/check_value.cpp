@@ -79,6 +79,23 @@ void check_choices(const KeyInfo& info, const std::string& key, const Member& me
     check_choice(info, key, {member.key, member.key_span, element}, findings);
 }
 
+/// Text that is open to names of plug-ins: only what is nearly one of the usual names is a mistake.
+void check_usual(const KeyInfo& info, const std::string& key, const Member& member,
+                 Diagnostics& findings) {
+  const Reading<std::string> text = read_text(key, *member.value.node);
+  if (!text.value) return complain(text.complaint, member, findings);
+  const std::vector<std::string> usual = split_choices(info.choices);
+  if (std::find(usual.begin(), usual.end(), *text.value) != usual.end()) return;
+  const std::vector<std::string_view> candidates(usual.begin(), usual.end());
+  const auto near = did_you_mean(*text.value, candidates, 1);
+  if (near.empty()) return;
+  auto found = finding("CP112", place_of(member),
+                       fmt::format("{} \"{}\" is not known (it is nearly {}). write {}", key,
+                                   *text.value, near.front(), near.front()));
+  found.severity = diag::Severity::warning;
+  findings.push_back(std::move(found));
+}
+
 void check_kind(const std::string& key, const Member& member, NodeKind wanted,
                 Diagnostics& findings) {
   const Node& node = *member.value.node;
@@ -124,7 +141,7 @@ void check_value(const KeyInfo& info, const std::string& key, const Member& memb
     case Kind::boolean:
       return complain(read_boolean(key, node).complaint, member, findings);
     case Kind::text:
-      return complain(read_text(key, node).complaint, member, findings);
+      return check_usual(info, key, member, findings);
     case Kind::choice:
       return check_choice(info, key, member, findings);
     case Kind::choice_or_boolean:

@@ -84,6 +84,10 @@ Complaint wrong_type(std::string_view key, std::string_view wanted, std::string_
           fmt::format("{} is needed", wanted), ""};
 }
 
+std::string number_like(std::string_view wanted) {
+  return fmt::format("write a number like {}", wanted == "an integer" ? "4" : "0.0001");
+}
+
 /// Why a text is no number, and what to write.
 Complaint text_for_number(std::string_view key, std::string_view wanted, const Node& node) {
   const std::string text = stripped(node.text);
@@ -109,7 +113,7 @@ Complaint text_for_number(std::string_view key, std::string_view wanted, const N
         fmt::format("write {}", whole ? fmt::format("{:.0f}", *real)
                                       : fmt::format("{:.0f}", std::floor(*real))));
   }
-  return wrong_type(key, wanted, fmt::format("{} is text", quoted(text)), "write a number");
+  return wrong_type(key, wanted, fmt::format("{} is text", quoted(text)), number_like(wanted));
 }
 
 Complaint sexagesimal(std::string_view key, const Node& node, const Scalar& scalar) {
@@ -290,7 +294,7 @@ std::string describe(const Node& node) {
 Reading<Index> read_integer(std::string_view key, const Node& node) {
   const std::string_view wanted = "an integer";
   if (node.kind != NodeKind::scalar)
-    return {{}, wrong_type(key, wanted, describe(node) + " stands here", "write a number like 4")};
+    return {{}, wrong_type(key, wanted, describe(node) + " stands here", number_like(wanted))};
   const Scalar scalar = resolve(node);
   switch (scalar.type) {
     case ScalarType::integer:
@@ -305,13 +309,13 @@ Reading<Index> read_integer(std::string_view key, const Node& node) {
     case ScalarType::date:
       break;
   }
-  return {{}, wrong_type(key, wanted, describe(node) + " stands here", "write a number like 4")};
+  return {{}, wrong_type(key, wanted, describe(node) + " stands here", number_like(wanted))};
 }
 
 Reading<double> read_real(std::string_view key, const Node& node) {
   const std::string_view wanted = "a number";
   if (node.kind != NodeKind::scalar)
-    return {{}, wrong_type(key, wanted, describe(node) + " stands here", "write a number")};
+    return {{}, wrong_type(key, wanted, describe(node) + " stands here", number_like(wanted))};
   const Scalar scalar = resolve(node);
   if (scalar.type == ScalarType::text) return real_from_text(key, node);
   if (scalar.type == ScalarType::integer) {

@@ -24,7 +24,7 @@ struct KeyInfo {
   std::string_view name;
   Kind kind = Kind::any;
   Null null = Null::unsets;
-  std::string_view choices = {};  // "drop|truncate|raise"
+  std::string_view choices = {};  // "drop|truncate|raise"; of a text: the usual ones
 };
 
 /// axolotl's top-level keys, those of its plug-ins included; sorted.

@@ -100,6 +100,8 @@ constexpr std::array table = {
     Rule{"CP345", "cp-beyond-padding", warning, "the padding of sequences is a multiple of the context-parallel degree"},
     Rule{"CP346", "packing-attention", note, "packed rows meet an attention that knows documents"},
     Rule{"CP347", "window-needs-whole-keys", error, "a sliding window over context-parallel ranks comes with all-gather or all-to-all in Megatron"},
+    Rule{"CP348", "row-lengths", error, "no row is longer than the sequence where the config refuses such rows"},
+    Rule{"CP349", "evaluation-steps", error, "packed validation rows make at least one step"},
     Rule{"CP350", "interleaving-needs-stages", error, "virtual stages come with enough pipeline stages"},
     Rule{"CP351", "virtual-stages-divide-layers", error, "the layers of a stage divide over its virtual stages"},
     Rule{"CP352", "uneven-stages-conflict", error, "uneven end stages stand without settings that assume even ones"},

@@ -118,7 +118,9 @@ bool is_given(const ModelSettings& s, std::string_view key) {
   });
 }
 
-Result<void> check_folder(const ModelSettings& s) {
+}  // namespace
+
+Result<void> check_model_folder(const config::ModelSettings& s) {
   if (!s.base_model.given() || !is_model_folder(*s.base_model)) return {};
   const auto folder = read_model_folder(*s.base_model);
   if (!folder) return tl::unexpected(folder.error());
@@ -131,7 +133,7 @@ Result<void> check_folder(const ModelSettings& s) {
       *s.base_model, join_words(missing, "and"), missing.size() == 1 ? "it" : "them"));
 }
 
-Result<void> check_model_type(const ModelSettings& s) {
+Result<void> check_model_type(const config::ModelSettings& s) {
   if (!s.model_type.given() || find_family(*s.model_type) != nullptr) return {};
   const auto types = model_types();
   const std::vector<std::string> known(types.begin(), types.end());
@@ -139,8 +141,6 @@ Result<void> check_model_type(const ModelSettings& s) {
       fmt::format("{} is \"{}\" (it decides norms, biases and experts, and is not known). use {}",
                   s.model_type.key, *s.model_type, join_words(known, "or")));
 }
-
-}  // namespace
 
 ModelSpec known_dimensions(const config::TrainingConfig& config) {
   const ModelSettings& s = config.model;
@@ -166,7 +166,7 @@ std::optional<ModelSpec> resolve_model(const config::TrainingConfig& config) {
 }
 
 Result<void> check_model_source(const config::TrainingConfig& config) {
-  if (auto folder = check_folder(config.model); !folder) return folder;
+  if (auto folder = check_model_folder(config.model); !folder) return folder;
   if (auto type = check_model_type(config.model); !type) return type;
   const auto& layers = config.megatron.moe_layer_freq;
   if (!layers.given() || parse_moe_layer_freq(*layers)) return {};

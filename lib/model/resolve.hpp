@@ -21,6 +21,9 @@ std::optional<ModelSpec> resolve_model(const config::TrainingConfig&);
 /// has a config.json that cannot be used or lacks keys that the config does not give, an unknown
 /// model_type, a moe_layer_freq that is neither a number nor dense layers followed by routed ones.
 Result<void> check_model_source(const config::TrainingConfig&);
+/// The first two of these alone.
+Result<void> check_model_folder(const config::ModelSettings&);
+Result<void> check_model_type(const config::ModelSettings&);
 
 /// parameter_count() of dimensions that a user wrote; none where it does not fit 64 bits.
 std::optional<Index> checked_parameter_count(const ModelSpec&);

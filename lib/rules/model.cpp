@@ -28,10 +28,23 @@ struct Heads {
   const config::ModelSettings& settings() const { return plan.config.model; }
 };
 
+/// What the config names as the model's source is there, and cannot be used.
+void check_source(const Plan& plan, Diagnostics& findings) {
+  const auto& settings = plan.config.model;
+  const auto report = [&](const Result<void>& source, const diag::Span& span) {
+    if (source) return;
+    findings.push_back(finding("CP201", span, source.error().message));
+    findings.back().severity = diag::Severity::warning;
+  };
+  report(model::check_model_folder(settings), settings.base_model.span);
+  report(model::check_model_type(settings), settings.model_type.span);
+}
+
 /// A note only: a folder or an unlisted model is no mistake, but rules on heads then see nothing.
 void check_name(const Plan& plan, const model::ModelSpec& known, Diagnostics& findings) {
   const auto& name = plan.config.model.base_model;
   if (!name.given() || known.hidden_size > 0 || model::find_model(*name)) return;
+  if (!model::check_model_folder(plan.config.model)) return;
   diag::Details details;
   details.why = "without dimensions the checks of heads and layers, and memory, are left out";
   if (const auto like = model::models_like(*name); !like.empty())
@@ -166,6 +179,7 @@ void check_key_values(const Heads& h, Index tp, Diagnostics& findings) {
 void check_model(const Plan& plan, Diagnostics& findings) {
   const Heads heads{plan, model::known_dimensions(plan.config)};
   const auto d = plan::requested_degrees(plan.config);
+  check_source(plan, findings);
   check_name(plan, heads.model, findings);
   check_dimensions(heads, findings);
   check_hidden(heads, findings);

@@ -156,6 +156,30 @@ void check_warmup(const Plan& plan, Diagnostics& findings) {
                .help = {fmt::format("use warmup_steps: {}", *steps.trainer_max_steps / 10)}}));
 }
 
+/// excess_length_strategy: raise is a check of the data, and this data does not pass it.
+void check_too_long_rows(const Plan& plan, Diagnostics& findings) {
+  const auto& strategy = plan.config.batch.excess_length_strategy;
+  const Index too_long = plan.steps.rows_too_long.value_or(0);
+  if (strategy.value_or("drop") != "raise" || too_long == 0) return;
+  findings.push_back(finding(
+      "CP348", strategy.span,
+      fmt::format("{} of {} rows are longer than sequence_len {}", too_long,
+                  plan.steps.rows.value_or(too_long), plan.batch.sequence_len),
+      {.why = "excess_length_strategy: raise ends the run at the first of them",
+       .help = {"use excess_length_strategy: drop, or truncate", "or a greater sequence_len"}}));
+}
+
+void check_evaluation_steps(const Plan& plan, Diagnostics& findings) {
+  const auto& eval_steps = plan.steps.eval_num_steps;
+  if (!eval_steps || *eval_steps >= 1) return;
+  const auto& batch = plan.config.batch;
+  findings.push_back(
+      finding("CP349", place_of(batch.eval_sample_packing.span, batch.sample_packing.span),
+              "the packed validation rows make no whole step",
+              {.why = "axolotl stops: the split is too small for sample_packing",
+               .help = {"use eval_sample_packing: false", "or a greater val_set_size"}}));
+}
+
 }  // namespace
 
 void check_run(const Plan& plan, Diagnostics& findings) {
@@ -167,6 +191,8 @@ void check_run(const Plan& plan, Diagnostics& findings) {
   check_step_count(plan, findings);
   check_max_steps(plan, findings);
   check_warmup(plan, findings);
+  check_too_long_rows(plan, findings);
+  check_evaluation_steps(plan, findings);
 }
 
 }  // namespace cpplan::rules

@@ -65,6 +65,8 @@ TEST_CASE("load: one finding for one mistake at its place") {
       {"underscore", "sequence_len: 1_000\n", "CP109", 8, 15, 20},
       {"quoted false", "sample_packing: \"false\"\n", "CP110", 8, 17, 24},
       {"choice", "excess_length_strategy: split\n", "CP112", 8, 25, 30},
+      {"nearly a scheduler", "lr_scheduler: cosin\n", "CP112", 8, 15, 20},
+      {"nearly an optimizer", "optimizer: adamw_torhc\n", "CP112", 8, 12, 23},
       {"attention short name", "attn_implementation: flash\n", "CP112", 8, 22, 27},
       {"old name", "sequence_parallel_degree: 2\n", "CP113", 8, 1, 25},
       {"old fsdp prefix", "fsdp_config:\n  fsdp_offload_params: true\n", "CP113", 9, 3, 22},

@@ -1,6 +1,7 @@
 #pragma once
 // A config's text all the way to its findings, with flags and variables as on a command line.
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "config/load.hpp"
+#include "data/lengths.hpp"
 #include "plan/make_plan.hpp"
 #include "rules/check.hpp"
 
@@ -40,12 +42,21 @@ inline Given read_given(const std::string& line) {
       continue;
     }
     auto& in = given.inputs;
+    if (word == "--lengths") {  // - <<< 9000
+      std::string here;
+      words >> here >> value;
+      auto rows = std::make_shared<data::RowLengths>();
+      rows->rows = {static_cast<data::Length>(std::stoll(value))};
+      in.lengths = std::move(rows);
+      continue;
+    }
     auto& target = word == "--world-size"      ? in.world_size
                    : word == "--nodes"         ? in.nodes
                    : word == "--gpus-per-node" ? in.gpus_per_node
                    : word == "--rows"          ? in.rows
                    : word == "--train-rows"    ? in.train_rows
                    : word == "--total-tokens"  ? in.total_tokens
+                   : word == "--eval-tokens"   ? in.eval_tokens
                                                : in.global_batch;
     target = std::stoll(value);
   }

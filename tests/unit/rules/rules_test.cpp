@@ -196,6 +196,16 @@ TEST_CASE("model: an unknown name is a note with what was probably meant") {
   CHECK(says(d, "Llama-3.1-8B"));
 }
 
+TEST_CASE("model: a type that nobody knows is named with those that are") {
+  auto c = sound();
+  give(c.model.model_type, "lama", "model_type", 5);
+  const auto findings = check(c, 8);
+  const auto& d = only(findings, "CP201");
+  CHECK(d.severity == Severity::warning);
+  CHECK(d.span.line == 5);
+  CHECK(says(d, "lama"));
+}
+
 TEST_CASE("model: all-to-all hands out heads") {
   auto c = sound();
   give(c.run.cp_comm_type, "a2a", "cp_comm_type", 18);
