@@ -129,6 +129,7 @@ class CommandLine {
     add_run();
     add_explain();
     add_rules();
+    add_doctor();
     // Further subcommands: a function like these, called here.
   }
 
@@ -252,6 +253,14 @@ class CommandLine {
                             "text (a line each), json, or markdown (docs/rules.md)");
   }
 
+  void add_doctor() {
+    auto& parser = add("doctor", "what this machine or allocation has for a run, and lacks",
+                       [this] { return doctor(doctor_); });
+    add_choice<DoctorFormat>(parser, "--format", doctor_.format,
+                             {{"text", DoctorFormat::text}, {"json", DoctorFormat::json}},
+                             "text or json");
+  }
+
   int run_chosen() {
     for (const auto& [parser, run] : subcommands_) {
       if (!parser->parsed()) continue;
@@ -286,6 +295,7 @@ class CommandLine {
   RunOptions run_;
   ExplainOptions explain_;
   RulesOptions rules_;
+  DoctorOptions doctor_;
 };
 
 }  // namespace

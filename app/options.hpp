@@ -51,6 +51,13 @@ struct RulesOptions {
   RulesFormat format = RulesFormat::text;
 };
 
+enum class DoctorFormat { text, json };
+
+struct DoctorOptions {
+  DoctorFormat format = DoctorFormat::text;
+  ColorMode color = ColorMode::automatic;
+};
+
 enum class LayoutFormat { text, json };
 
 struct LayoutOptions {

@@ -11,5 +11,6 @@ int layout(const LayoutOptions& options);
 int run(const RunOptions& options);
 int explain(const ExplainOptions& options);
 int rules(const RulesOptions& options);
+int doctor(const DoctorOptions& options);
 
 }  // namespace cpplan::app
