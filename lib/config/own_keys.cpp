@@ -65,7 +65,7 @@ constexpr std::array run = {
     KeyInfo{"cp_comm_type", choices, Null::unsets, cp_comm_types},
     KeyInfo{"dtype", choice, Null::unsets, "fp32|bf16|fp64"},
     KeyInfo{"hierarchical_context_parallel_sizes", list},
-    KeyInfo{"optimizer_sharding", text},
+    KeyInfo{"optimizer_sharding", choice, Null::unsets, "none|optimizer|parameters"},
     KeyInfo{"recompute", choice, Null::unsets, "none|selective|full"},
     KeyInfo{"schedule", choice, Null::unsets, "1f1b|interleaved"},
     KeyInfo{"seed", integer},

@@ -51,6 +51,8 @@ void GradientReduction::finish() {
 }
 
 void GradientReduction::start(std::size_t unit) {
+  if (travelling_.size() == most_travelling) land(travelling_.front());
+  travelling_.push_back(unit);
   const ParameterUnit& u = store_.units()[unit];
   units_[unit].state = State::travelling;
   units_[unit].transfer = settings_.sharding == Sharding::none
@@ -63,15 +65,15 @@ void GradientReduction::land(std::size_t unit) {
   if (units_[unit].state != State::travelling) return;
   units_[unit].transfer.wait();
   units_[unit].state = State::reduced;
+  std::erase(travelling_, unit);
   const ParameterUnit& u = store_.units()[unit];
   if (in_lanes_) ops_(kernels::Add{own_row(u), u.shard_grad});
 }
 
 void GradientReduction::sum_over_replicas() {
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    units_[unit].transfer = groups_.dp_replicate.all_reduce(store_.units()[unit].shard_grad);
+  for (const ParameterUnit& unit : store_.units()) {
+    groups_.dp_replicate.all_reduce(unit.shard_grad).wait();
   }
-  for (Unit& unit : units_) unit.transfer.wait();
 }
 
 void GradientReduction::sum_apart(const Parameter& p) const {

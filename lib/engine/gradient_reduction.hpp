@@ -35,6 +35,9 @@ class GradientReduction {
     comm::Work transfer;
   };
   static constexpr std::size_t none = ~std::size_t{0};
+  /// Units that travel at once: one arrives while the next leaves, and a transport's buffers stay
+  /// small.
+  static constexpr std::size_t most_travelling = 2;
 
   void start(std::size_t unit);
   void land(std::size_t unit);
@@ -48,6 +51,7 @@ class GradientReduction {
   const ParameterStore& store_;
   bool in_lanes_;  // whole gradients take turns in the buffers of lanes
   std::vector<Unit> units_;
+  std::vector<std::size_t> travelling_;          // in the order of their start
   std::array<std::size_t, lane_count> holders_;  // the unit whose gradients lie in a lane
 };
 

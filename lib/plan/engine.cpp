@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "plan/engine_data_parallel.hpp"
 #include "plan/engine_pipeline.hpp"
 #include "plan/engine_settings.hpp"
 #include "plan/make_plan.hpp"
@@ -102,11 +103,14 @@ Result<engine::Job> make_job(const Plan& plan) {
   if (!context_parallel) return tl::unexpected(context_parallel.error());
   const auto recompute = recompute_of(plan);
   if (!recompute) return tl::unexpected(recompute.error());
+  const auto data_parallel = data_parallel_of(plan);
+  if (!data_parallel) return failure(data_parallel.error().message());
   const auto pipeline = pipeline_of(plan);
   if (!pipeline) return failure(pipeline.error().message());
 
   engine::Job job;
   job.context_parallel = std::move(*context_parallel);
+  job.data_parallel = *data_parallel;
   job.recompute = *recompute;
   job.model = *plan.model;
   job.dims = plan.layout.dims;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plan/deepspeed_config.hpp"
+#include "plan/framework_sharding.hpp"
 #include "plan/memory_optimizer.hpp"
 #include "plan/memory_settings.hpp"
 #include "plan/sequence.hpp"
@@ -42,12 +43,9 @@ Index optimizer_bytes(MemorySettings& m, Index weight_bytes) {
 void read_fsdp(const Plan& plan, MemorySettings& m) {
   const auto& f = plan.config.features;
   m.state = {4, 4, optimizer_bytes(m, 4)};
-  const std::string strategy = f.fsdp_sharding_strategy.value_or("FULL_SHARD");
-  const bool no_shard = strategy == "NO_SHARD" || strategy == "3";
-  const bool keeps = strategy == "SHARD_GRAD_OP" || strategy == "2" ||
-                     !f.fsdp_reshard_after_forward.value_or(true);
-  m.sharding = no_shard ? Sharding::none : Sharding::parameters;
-  m.keeps_gathered = keeps;
+  const FrameworkSharding framework = framework_sharding(plan);
+  m.sharding = framework.sharding;
+  m.keeps_gathered = framework.keeps_gathered;
   m.sharding_name = "FSDP";
   m.shards = std::max<Index>(1, plan.layout.dp_shard * m.cp);
   m.expert_shards = m.shards;
@@ -66,7 +64,7 @@ void read_deepspeed_states(const Plan& plan, MemorySettings& m) {
   const DeepSpeed ds = read.value_or(DeepSpeed{});
   const Index loaded = loaded_bytes(plan.config.features);
   m.state = {loaded, loaded, (loaded < 4 ? 4 : 0) + optimizer_bytes(m, 4)};
-  m.sharding = static_cast<Sharding>(std::clamp<Index>(ds.stage, 0, 3));
+  m.sharding = framework_sharding(plan).sharding;
   m.sharding_name = "ZeRO-" + std::to_string(ds.stage);
   m.shards = std::max<Index>(1, m.dp * m.cp);
   m.expert_shards = m.shards;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_count.hpp"
+#include "plan/framework_sharding.hpp"
 #include "plan/megatron_batch.hpp"
 #include "plan/megatron_stages.hpp"
 #include "plan/memory_settings.hpp"
@@ -35,26 +36,17 @@ void read_states(const MegatronSettings& s, MemorySettings& m) {
   if (!half) m.assumptions.emplace_back("fp32, as neither bf16 nor fp16 is given");
 }
 
-Sharding fsdp_sharding(const MegatronSettings& s) {
-  const std::string strategy = s.data_parallel_sharding_strategy.value_or(
-      is_on(s.use_torch_fsdp2) ? "optim_grads_params" : "no_shard");
-  if (strategy == "optim") return Sharding::optimizer;
-  if (strategy == "optim_grads") return Sharding::gradients;
-  return strategy == "optim_grads_params" ? Sharding::parameters : Sharding::none;
-}
-
 /// The distributed optimizer shares its states over DP and CP [DistributedOptimizer], experts over
 /// the ranks that hold the same ones.
-void read_sharding(const MegatronSettings& s, MemorySettings& m) {
+void read_sharding(const Plan& plan, MemorySettings& m) {
+  const MegatronSettings& s = plan.config.megatron;
+  const FrameworkSharding framework = framework_sharding(plan);
+  m.sharding = framework.sharding;
   const bool fsdp = is_on(s.use_torch_fsdp2) || is_on(s.use_megatron_fsdp);
-  m.sharding = fsdp                                 ? fsdp_sharding(s)
-               : is_on(s.use_distributed_optimizer) ? Sharding::optimizer
-                                                    : Sharding::none;
   m.sharding_name = fsdp ? "FSDP" : "distributed optimizer";
   if (m.sharding == Sharding::none) return;
-  const Index instances = at_least_one(s.num_distributed_optimizer_instances.value_or(1));
-  m.shards = at_least_one(m.dp * m.cp / instances);
-  m.expert_shards = at_least_one(m.experts.dp / instances);
+  m.shards = at_least_one(m.dp * m.cp / framework.replicate);
+  m.expert_shards = at_least_one(m.experts.dp / framework.replicate);
 }
 
 void read_experts(const Plan& plan, MemorySettings& m) {
@@ -118,7 +110,7 @@ MemorySettings megatron_memory_settings(const Plan& plan) {
   m.optimizer = plan.config.optimizer.optimizer.value_or("adam");
   read_experts(plan, m);
   read_states(s, m);
-  read_sharding(s, m);
+  read_sharding(plan, m);
   const bool local = s.transformer_impl.value_or("transformer_engine") == "local";
   m.fused_attention = !local || is_on(s.use_flash_attention);
   m.loss = Loss::vocab_parallel;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "plan/engine_pipeline.hpp"
 #include "plan/learning_rate.hpp"
+#include "train/sharding_objections.hpp"
 
 namespace cpplan::train {
 namespace {
@@ -76,8 +78,6 @@ void replace_adapters(const config::FeatureSettings& features, Collector& found)
 
 void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
   const auto& run = plan.config.run;
-  found.only(run.optimizer_sharding, {"none"},
-             "every rank keeps the optimizer state of its weights");
   found.only(run.dtype, {"float32", "fp32"}, "the cpu kernels compute in float32");
   found.only(run.backend, {"cpu", "auto"}, "the cpu is the only backend so far");
   const auto& scheduler = plan.config.optimizer.lr_scheduler;
@@ -116,7 +116,9 @@ std::vector<Objection> objections(const plan::Plan& plan) {
   refuse_engine_settings(plan, found);
   refuse_pipeline(plan, found);
   refuse_models(plan, found);
-  return found.take();
+  auto all = found.take();
+  std::ranges::move(sharding_objections(plan), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace cpplan::train

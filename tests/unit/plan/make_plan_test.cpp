@@ -212,7 +212,10 @@ TEST_CASE("plan: a job says why there is none") {
   const auto layers = plan::make_job(planned(small_model(1, 1, 3), 3));
   REQUIRE_FALSE(layers);
   CHECK(layers.error().message.find("pipeline stages") != std::string::npos);
-  const auto heads = plan::make_job(planned(small_model(8, 1, 1), 8));
+  auto c = small_model(2, 1, 1);
+  c.model.num_attention_heads.value = 12, c.model.head_dim.value = 8;
+  c.model.num_key_value_heads.value = 3;
+  const auto heads = plan::make_job(planned(c, 2));
   REQUIRE_FALSE(heads);
   CHECK(heads.error().message.find("key-value heads") != std::string::npos);
 }

@@ -280,3 +280,40 @@ TEST_CASE("objections: what the engine cannot do is refused with a value that wo
   CHECK(only([](C& c) { set(c.features.adapter, std::string("lora")); }).kind == Kind::replaced);
   CHECK(only([](C& c) { set(c.features.load_in_4bit, true); }).kind == Kind::replaced);
 }
+
+TEST_CASE("objections: sharding that runs otherwise than the framework's is said to be replaced") {
+  using C = config::TrainingConfig;
+  const auto only = [](auto change) {
+    auto config = tiny_config();
+    change(config);
+    const auto found = objections(plan_of(config, 2));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == Objection::Kind::replaced);
+    CHECK_FALSE(found[0].why.empty());
+    return found[0].message;
+  };
+  const auto deepspeed = [](C& c, const char* name) {
+    set(c.features.deepspeed, true);
+    set(c.features.deepspeed_config, std::string(name));
+  };
+  CHECK(only([&](C& c) { deepspeed(c, "zero2.json"); }) ==
+        "gradients are scattered with the optimizer's state, once a step");
+  CHECK(only([&](C& c) { deepspeed(c, "zero3_bf16_cpuoffload_all.json"); }) ==
+        "DeepSpeed's offloading is ignored");
+  CHECK(only([&](C& c) { deepspeed(c, "ds.json"); }) ==
+        "the ZeRO stage of deepspeed is not known, and nothing is sharded");
+  const auto fsdp = [](C& c) { set(c.features.fsdp, true); };
+  CHECK(only([&](C& c) {
+          fsdp(c);
+          set(c.features.fsdp_reshard_after_forward, false);
+        }) == "parameters are gathered once for the 2 micro-batches of a step");
+  CHECK(only([&](C& c) {
+          fsdp(c);
+          set(c.features.fsdp_auto_wrap_policy, std::string("SIZE_BASED_WRAP"));
+        }).ends_with("SIZE_BASED_WRAP runs layer by layer"));
+  auto config = tiny_config();
+  fsdp(config);
+  CHECK(objections(plan_of(config, 2)).empty());
+  deepspeed(config = tiny_config(), "zero1.json");
+  CHECK(objections(plan_of(config, 2)).empty());
+}
