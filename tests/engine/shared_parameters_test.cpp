@@ -31,7 +31,7 @@ void check_against(const Outcome& one, const Experiment& e) {
 
 }  // namespace
 
-TEST_CASE("tied embeddings: over pipeline stages, virtual ones and every sharding") {
+TEST_CASE("tied embeddings: over pipeline stages with virtual ones and every sharding") {
   Experiment base = short_run();
   base.tie_word_embeddings = true;
   const Outcome one = train(base, kernels::make_reference_ops);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/meta_run.hpp"
 #include "plan/make_plan.hpp"
 #include "support/give.hpp"
 
@@ -142,4 +143,43 @@ TEST_CASE(
   refused = plan::data_parallel_of(plan::make_plan(config, inputs, {}));
   REQUIRE_FALSE(refused);
   CHECK_FALSE(refused.error().help.empty());
+}
+
+TEST_CASE("engine sharding: the traffic of many micro-batches is that of running each") {
+  struct Row {
+    Index pp, chunks;
+    const char* sharding;
+  };
+  for (const auto& [pp, chunks, sharding] : {Row{1, 1, "parameters"},
+                                             {2, 1, "parameters"},
+                                             {4, 1, "parameters"},
+                                             {2, 2, "parameters"},
+                                             {4, 1, "optimizer"}}) {
+    CAPTURE(pp);
+    CAPTURE(chunks);
+    auto config = axolotl();
+    config.model.hidden_size.value = config.model.intermediate_size.value = 64;
+    config.model.num_hidden_layers.value = 8;
+    config.model.num_attention_heads.value = config.model.num_key_value_heads.value = 4;
+    config.model.vocab_size.value = 256;
+    config.parallel.pipeline_parallel_size.value = pp;
+    config.run.virtual_stages.value = chunks;
+    config.batch.gradient_accumulation_steps.value = 24;
+    test::give(config.run.optimizer_sharding, sharding);
+    plan::PlanInputs inputs;
+    inputs.world_size = world;
+    auto plan = plan::make_plan(config, inputs, {});
+    plan::measure_engine(plan);
+    const auto job = plan::make_job(plan);
+    REQUIRE(job);
+    const auto footprint = engine::meta_run(*job, {});
+    REQUIRE(plan.engine_traffic.size() == footprint.traffic.size());
+    for (const auto& row : plan.engine_traffic) {
+      CAPTURE(row.group);
+      CAPTURE(row.collective);
+      const auto& traffic = footprint.traffic.at({row.group, row.collective});
+      CHECK(row.bytes == traffic.sent);
+      CHECK(row.messages == traffic.messages);
+    }
+  }
 }
