@@ -24,27 +24,37 @@ class Arena {
     return {base_ + at, rows, cols, cols, dtype};
   }
   Tensor like(const Tensor& t) { return make(t.dtype, t.rows, t.cols); }
+  /// Room for rows of other ranks: the same, counted apart as well.
+  Tensor make_remote(DType dtype, Index rows, Index cols) {
+    const Bytes before = used_;
+    const Tensor made = make(dtype, rows, cols);
+    remote_ += used_ - before;
+    remote_peak_ = std::max(remote_peak_, remote_);
+    return made;
+  }
 
   /// All that is made while a Scope lives goes with it.
   class Scope {
    public:
-    explicit Scope(Arena& arena) : arena_(arena), mark_(arena.used_) {}
-    ~Scope() { arena_.used_ = mark_; }
+    explicit Scope(Arena& arena) : arena_(arena), used_(arena.used_), remote_(arena.remote_) {}
+    ~Scope() { arena_.used_ = used_, arena_.remote_ = remote_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
     Arena& arena_;
-    Bytes mark_;
+    Bytes used_, remote_;
   };
 
-  void clear() { used_ = {}; }
+  void clear() { used_ = remote_ = {}; }
   Bytes used() const { return used_; }
   Bytes peak() const { return peak_; }
+  Bytes remote_peak() const { return remote_peak_; }
 
  private:
   std::byte* base_ = nullptr;
   Bytes capacity_, used_, peak_;
+  Bytes remote_, remote_peak_;  // of used_
 };
 
 }  // namespace cpplan::kernels

@@ -8,7 +8,7 @@ namespace {
 /// Rows of rank r from r * rows on.
 Tensor gathered(Step& step, const SplitSequence& sequence, Tensor kv) {
   if (sequence.size() == 1) return kv;
-  const Tensor all = step.scratch.make(kv.dtype, kv.rows * sequence.size(), kv.cols);
+  const Tensor all = step.scratch.make_remote(kv.dtype, kv.rows * sequence.size(), kv.cols);
   sequence.group->all_gather(kv, all).wait();
   return all;
 }
@@ -43,7 +43,7 @@ void GatherAttention::backward(Step& step, const SplitSequence& sequence,
   const bool alone = sequence.size() == 1;
   step.ops(kernels::Fill{g.dq, 0.0});
   const Tensor kv = gathered(step, sequence, t.kv);
-  const Tensor dkv = alone ? g.dkv : step.scratch.make(g.dkv.dtype, kv.rows, kv.cols);
+  const Tensor dkv = alone ? g.dkv : step.scratch.make_remote(g.dkv.dtype, kv.rows, kv.cols);
   step.ops(kernels::Fill{dkv, 0.0});
   attend_backward(step, settings, t, g, kv, dkv, blocks_of(sequence, settings.band));
   if (!alone) sequence.group->reduce_scatter(dkv, g.dkv).wait();

@@ -7,7 +7,7 @@ namespace {
 
 /// Rows of member m from m * rows on; made in scratch.
 Tensor staging(Step& step, const HeadExchange::Pair& pair) {
-  return step.scratch.make(pair.heads.dtype, pair.heads.rows, pair.heads.cols);
+  return step.scratch.make_remote(pair.heads.dtype, pair.heads.rows, pair.heads.cols);
 }
 
 Tensor rows_of(Tensor staged, const HeadExchange::Pair& pair, int member) {

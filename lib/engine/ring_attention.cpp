@@ -23,7 +23,8 @@ Work pass_on(const SplitSequence& ring, Tensor mine, Tensor arriving) {
 /// Two buffers that take turns: one is computed on while the other fills.
 std::array<Tensor, 2> double_buffer(Step& step, const SplitSequence& ring, Tensor like) {
   if (ring.size() == 1) return {like, like};
-  return {step.scratch.like(like), step.scratch.like(like)};
+  const auto make = [&] { return step.scratch.make_remote(like.dtype, like.rows, like.cols); };
+  return {make(), make()};
 }
 
 std::vector<kernels::Block> blocks_at(const SplitSequence& ring, int hop, kernels::Band band) {

@@ -143,6 +143,7 @@ MemoryPlan Trainer::peak() const {
                   .control = s.control_arena.peak(),
                   .rebuilt = s.rebuilt.peak(),
                   .gathered = s.gathered.peak()};
+  peak.remote = s.scratch.remote_peak();
   for (const auto& arena : s.saved) peak.saved.push_back(arena.peak());
   return peak;
 }

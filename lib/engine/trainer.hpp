@@ -22,6 +22,7 @@ struct MemoryPlan {
   Bytes rebuilt;             // what a layer that is computed again saves
   Bytes gathered;            // whole parameters and gradients of layers whose shards are kept
   std::vector<Bytes> saved;  // one for each micro-batch in flight
+  Bytes remote;              // of scratch: the most that rows of other CP ranks took
   Bytes total() const;
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };

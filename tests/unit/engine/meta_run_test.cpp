@@ -123,11 +123,30 @@ TEST_CASE("meta run: selective recomputation saves neither norms nor the product
   CHECK(saved(kept) - saved(again) == b * rows * layers * (2 * h + f));
 }
 
-TEST_CASE("meta run: CP divides what is saved along the sequence") {
-  const auto saved = [](const Job& job) { return meta_run(job, {}).memory.saved.at(0).count; };
-  Job one = job_of({1, 1, 1, 1}, 1), two = job_of({1, 2, 1, 1}, 1);
-  one.capacity = 2 * two.capacity;
-  CHECK(saved(one) == 2 * saved(two));
+TEST_CASE("meta run: CP divides what lies along the sequence and rows of other ranks come on top") {
+  const Index c = 2;
+  Job whole = job_of({1, 1, 1, 1}, 1);
+  whole.capacity = c * rows;
+  const MemoryPlan one = meta_run(whole, {}).memory;
+  CHECK(one.remote.count == 0);
+  const Index kv = rows * 2 * kv_heads * d * b, q = rows * heads * d * b;
+  const std::pair<CpCommType, Index> remote[] = {{CpCommType::p2p, 4 * kv},  // KV and its gradient
+                                                 {CpCommType::all_gather, 2 * c * kv},
+                                                 {CpCommType::a2a, 2 * (q + kv)}};  // dq, dk, dv
+  for (const auto& [type, bytes] : remote) {
+    CAPTURE(static_cast<int>(type));
+    Job job = job_of({1, c, 1, 1}, 1);
+    job.context_parallel.layer_types = {type};
+    const MemoryPlan two = meta_run(job, {}).memory;
+    CHECK(two.remote.count == bytes);
+    // Under all-to-all out and all gradients are there twice: of its tokens and of its heads.
+    const bool twice = type == CpCommType::a2a;
+    const Index saved_twice = twice ? layers * q : 0, scratch_twice = twice ? 2 * q + kv : 0;
+    CHECK(c * (two.saved.at(0).count - saved_twice) == one.saved.at(0).count);
+    CHECK(c * two.inputs.count == one.inputs.count);
+    CHECK(c * ((two.scratch - two.remote).count - scratch_twice) <= one.scratch.count);
+    CHECK(c * two.scratch.count >= one.scratch.count);
+  }
 }
 
 TEST_CASE("meta run: matmul FLOPs of a step are six a parameter and token") {
