@@ -63,6 +63,7 @@ constexpr std::array cluster = {
 constexpr std::array run = {
     KeyInfo{"backend", choice, Null::unsets, "cpu|cuda"},
     KeyInfo{"cp_comm_type", choices, Null::unsets, cp_comm_types},
+    KeyInfo{"cp_gradient_dtype", choice, Null::unsets, "fp32|bf16"},
     KeyInfo{"dtype", choice, Null::unsets, "fp32|bf16|fp64"},
     KeyInfo{"hierarchical_context_parallel_sizes", list},
     KeyInfo{"optimizer_sharding", choice, Null::unsets, "none|optimizer|parameters"},

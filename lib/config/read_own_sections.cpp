@@ -13,6 +13,7 @@ void read_cluster(ClusterSettings& c, const Section& cluster) {
 void read_run(RunSettings& r, const Section& run) {
   run.read(r.backend, "backend");
   run.read(r.dtype, "dtype");
+  run.read(r.cp_gradient_dtype, "cp_gradient_dtype");
   run.read(r.schedule, "schedule");
   run.read(r.recompute, "recompute");
   run.read(r.optimizer_sharding, "optimizer_sharding");

@@ -96,8 +96,9 @@ struct ClusterSettings {
 /// cpplan.run.*: of our engine alone.
 struct RunSettings {
   Setting<std::string> backend, dtype, cp_comm_type, schedule, recompute, optimizer_sharding;
-  Setting<std::string> sequence_split;  // head_tail, contiguous or striped
-  Setting<Index> virtual_stages;        // model chunks of each pipeline stage
+  Setting<std::string> sequence_split;     // head_tail, contiguous or striped
+  Setting<std::string> cp_gradient_dtype;  // fp32 or bf16
+  Setting<Index> virtual_stages;           // model chunks of each pipeline stage
 };
 
 /// adapter: lora or qlora and what belongs to it.

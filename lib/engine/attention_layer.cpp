@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/as_type.hpp"
+
 namespace cpplan::engine {
 namespace {
 
@@ -55,10 +57,13 @@ void AttentionLayer::backward(Step& step, Tensor grad, Saved& saved) const {
   linear_weight_gradient(step, dbranch, out, o_);
   const Tensor dout = step.scratch.like(out);
   linear_input_gradient(step, dbranch, o_, dout, Into::overwrite);
-  const ParallelAttention::Inputs gradients{
-      .q = step.scratch.like(out), .kv = step.scratch.make(out.dtype, out.rows, 2 * k_.value.rows)};
-  attention_.backward(step, settings(step), dout, gradients, saved.attention);
-  rotate(step, gradients.q, keys(gradients.kv), true);
+  const auto sums = kernels::accumulator(out.dtype);
+  const Tensor dq = step.scratch.make(sums, out.rows, out.cols);
+  const Tensor dkv = step.scratch.make(sums, out.rows, 2 * k_.value.rows);
+  attention_.backward(step, settings(step), dout, {dq, dkv}, saved.attention);
+  rotate(step, dq, keys(dkv), true);
+  const ParallelAttention::Inputs gradients{as_type(step, dq, out.dtype),
+                                            as_type(step, dkv, out.dtype)};
   const Tensor input = branch_.input(step, saved.branch);
   branch_.leave_backward(step, saved.branch, grad, [&](Tensor partial) {
     project_backward(step, gradients, input, partial);

@@ -15,14 +15,17 @@ struct SplitSequence {
 
 /// Rows are this rank's. kv = [k | v], so that a ring step is one message.
 struct AttentionTensors {
-  Tensor q;         // [rows, heads * head_dim]
-  Tensor kv;        // [rows, 2 * kv_heads * head_dim]
-  Tensor out, lse;  // [rows, heads * head_dim], [rows, heads], accumulator type
+  Tensor q;    // [rows, heads * head_dim]
+  Tensor kv;   // [rows, 2 * kv_heads * head_dim]
+  Tensor out;  // [rows, heads * head_dim]; accumulator type while blocks are merged
+  Tensor lse;  // [rows, heads], accumulator type
 };
 
-/// Accumulator type. dq and dkv are overwritten.
+/// dout like q. dq and dkv in the accumulator type, overwritten; between ranks dkv is of type
+/// `travels`.
 struct AttentionGradients {
   Tensor dout, dq, dkv;
+  kernels::DType travels = dkv.dtype;
 };
 
 struct AttentionSettings {

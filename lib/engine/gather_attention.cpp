@@ -26,6 +26,17 @@ std::vector<kernels::Block> blocks_of(const SplitSequence& sequence, kernels::Ba
   return all;
 }
 
+/// Sums the ranks' gradients for all keys; each keeps those of its own.
+void bring_home(Step& step, const SplitSequence& sequence, Tensor dkv,
+                const AttentionGradients& g) {
+  if (g.travels == g.dkv.dtype) return sequence.group->reduce_scatter(dkv, g.dkv).wait();
+  const Tensor sent = step.scratch.make_remote(g.travels, dkv.rows, dkv.cols);
+  const Tensor home = step.scratch.make(g.travels, g.dkv.rows, g.dkv.cols);
+  step.ops(kernels::Copy{dkv, sent});
+  sequence.group->reduce_scatter(sent, home).wait();
+  step.ops(kernels::Copy{home, g.dkv});
+}
+
 }  // namespace
 
 void GatherAttention::forward(Step& step, const SplitSequence& sequence,
@@ -46,7 +57,7 @@ void GatherAttention::backward(Step& step, const SplitSequence& sequence,
   const Tensor dkv = alone ? g.dkv : step.scratch.make_remote(g.dkv.dtype, kv.rows, kv.cols);
   step.ops(kernels::Fill{dkv, 0.0});
   attend_backward(step, settings, t, g, kv, dkv, blocks_of(sequence, settings.band));
-  if (!alone) sequence.group->reduce_scatter(dkv, g.dkv).wait();
+  if (!alone) bring_home(step, sequence, dkv, g);
 }
 
 }  // namespace cpplan::engine

@@ -19,10 +19,15 @@ struct AdamWSettings {
 /// 2309.14509), or heads for tokens among neighbours and a ring of those groups.
 enum class CpCommType : std::uint8_t { p2p, all_gather, a2a, a2a_p2p };
 
+/// In which type gradients of attention travel between CP ranks: that of sums, or that of the
+/// values they belong to, which in bf16 is half the bytes at one more rounding a hop.
+enum class GradientTransport : std::uint8_t { sums, values };
+
 struct ContextParallelSettings {
   layout::Split split = layout::Split::head_tail;
   std::vector<CpCommType> layer_types = {CpCommType::p2p};  // one for all layers, or one for each
   int inner_size = 1;  // neighbours that exchange heads under a2a_p2p; divides CP
+  GradientTransport gradients = GradientTransport::sums;
   CpCommType type_of(Index layer) const {
     return layer_types[layer_types.size() == 1 ? 0 : static_cast<std::size_t>(layer)];
   }

@@ -1,5 +1,7 @@
 #include "engine/loss_head.hpp"
 
+#include "engine/as_type.hpp"
+
 namespace cpplan::engine {
 
 LossHead::LossHead(const Job& job, const TensorParallel& tp, Weight norm, Weight output)
@@ -24,9 +26,10 @@ void LossHead::forward_backward(Step& step, Tensor y, Tensor grad, Tensor loss) 
   step.ops(kernels::CrossEntropyBackward{logits, max, stats, labels, first_column(step),
                                          valid_columns(step)});
 
-  linear_weight_gradient(step, logits, input, output_);
+  const Tensor dlogits = as_type(step, logits, y.dtype);
+  linear_weight_gradient(step, dlogits, input, output_);
   const Tensor dnormed = step.scratch.like(y), partial = tp_.partial(step, dnormed);
-  linear_input_gradient(step, logits, output_, partial, Into::overwrite);
+  linear_input_gradient(step, dlogits, output_, partial, Into::overwrite);
   tp_.reduce(step, partial, dnormed);
   step.ops(kernels::Fill{grad, 0.0});
   step.ops(kernels::RmsNormBackward{y, norm_.value, rstd, dnormed, grad, norm_.grad});

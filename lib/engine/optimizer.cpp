@@ -32,10 +32,12 @@ void Optimizer::update(Index number, double learning_rate, double gradient_scale
 }
 
 void Optimizer::update(const Parameter& p, const Step& step) const {
+  const bool rounded = p.master.data != p.value.data;
   ops_(kernels::AdamW{.p = p.master,
                       .g = p.grad,
                       .m = p.m,
                       .v = p.v,
+                      .rounded = rounded ? p.value : Tensor{},
                       .learning_rate = step.learning_rate,
                       .beta1 = settings_.beta1,
                       .beta2 = settings_.beta2,
@@ -43,7 +45,6 @@ void Optimizer::update(const Parameter& p, const Step& step) const {
                       .weight_decay = settings_.weight_decay,
                       .grad_scale = step.gradient_scale,
                       .step = step.number});
-  if (p.master.data != p.value.data) ops_(kernels::Copy{p.master, p.value});
 }
 
 }  // namespace cpplan::engine

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/as_type.hpp"
 #include "engine/gather_attention.hpp"
 #include "engine/ring_attention.hpp"
 
@@ -32,7 +33,10 @@ ParallelAttention::ParallelAttention(const Job& job, Index layer, AttentionShape
     : inner_(inner_of(job.context_parallel.type_of(layer))),
       type_(job.context_parallel.type_of(layer)),
       exchange_(exchanging_ranks(job, type_)),
-      shape_(shape) {
+      shape_(shape),
+      travels_(job.context_parallel.gradients == GradientTransport::values
+                   ? shape.dtype
+                   : kernels::accumulator(shape.dtype)) {
   expect(shape.heads % exchange_ == 0, "heads divide over the ranks that exchange them");
   expect(shape.kv_heads % exchange_ == 0 || exchange_ % shape.kv_heads == 0,
          "KV heads divide over the ranks that exchange heads, or are shared evenly");
@@ -50,7 +54,7 @@ AttentionTensors ParallelAttention::room(Step& step, Index rows,
   const auto sums = kernels::accumulator(shape.dtype);
   return {.q = step.saved.make(shape.dtype, rows, shape.width()),
           .kv = step.saved.make(shape.dtype, rows, 2 * shape.kv_width()),
-          .out = step.saved.make(sums, rows, shape.width()),
+          .out = step.saved.make(shape.dtype, rows, shape.width()),
           .lse = step.saved.make(sums, rows, shape.heads)};
 }
 
@@ -68,13 +72,24 @@ ParallelAttention::Inputs ParallelAttention::prepare(Step& step, Index rows, Sav
 void ParallelAttention::forward(Step& step, const AttentionSettings& settings, const Inputs& inputs,
                                 Saved& saved) const {
   const layout::SequenceMap merged = step.batch.map.merged(exchange_);
-  if (exchange_ == 1) return inner_.forward(step, sequence(step, merged), settings, saved.core);
+  if (exchange_ == 1) return attend(step, sequence(step, merged), settings, saved.core);
   comm::Communicator& group = exchanging(step);
   const HeadExchange exchange(group, step.batch.map, step.groups.cp.rank());
   exchange.to_heads(step, pairs(inputs.q, inputs.kv, saved.core.q, saved.core.kv));
-  inner_.forward(step, sequence(step, merged), at_heads(step, settings), saved.core);
+  attend(step, sequence(step, merged), at_heads(step, settings), saved.core);
   const Pair out{saved.out, saved.core.out};
   exchange.to_tokens(step, {&out, 1});
+}
+
+/// Blocks are merged in the accumulator type; what is kept is rounded once.
+void ParallelAttention::attend(Step& step, const SplitSequence& sequence,
+                               const AttentionSettings& settings, const AttentionTensors& t) const {
+  kernels::Arena::Scope scope(step.scratch);
+  AttentionTensors merging = t;
+  const bool rounds = t.out.dtype != t.lse.dtype;
+  if (rounds) merging.out = step.scratch.make(t.lse.dtype, t.out.rows, t.out.cols);
+  inner_.forward(step, sequence, settings, merging);
+  if (rounds) step.ops(kernels::Copy{merging.out, t.out});
 }
 
 void ParallelAttention::backward(Step& step, const AttentionSettings& settings, Tensor dout,
@@ -82,19 +97,23 @@ void ParallelAttention::backward(Step& step, const AttentionSettings& settings, 
   const layout::SequenceMap merged = step.batch.map.merged(exchange_);
   const SplitSequence split = sequence(step, merged);
   if (exchange_ == 1) {
-    return inner_.backward(step, split, settings, saved.core, {dout, gradients.q, gradients.kv});
+    return inner_.backward(step, split, settings, saved.core,
+                           {dout, gradients.q, gradients.kv, travels_});
   }
   kernels::Arena::Scope scope(step.scratch);
   const AttentionTensors& core = saved.core;
+  const auto sums = core.lse.dtype;
   const AttentionGradients g{.dout = step.scratch.like(core.out),
-                             .dq = step.scratch.like(core.out),
-                             .dkv = step.scratch.make(core.out.dtype, core.kv.rows, core.kv.cols)};
+                             .dq = step.scratch.make(sums, core.q.rows, core.q.cols),
+                             .dkv = step.scratch.make(sums, core.kv.rows, core.kv.cols),
+                             .travels = travels_};
   comm::Communicator& group = exchanging(step);
   const HeadExchange exchange(group, step.batch.map, step.groups.cp.rank());
   const Pair incoming{dout, g.dout};
   exchange.to_heads(step, {&incoming, 1});
   inner_.backward(step, split, at_heads(step, settings), core, g);
-  exchange.to_tokens(step, pairs(gradients.q, gradients.kv, g.dq, g.dkv));
+  exchange.to_tokens(step, pairs(gradients.q, gradients.kv, as_type(step, g.dq, travels_),
+                                 as_type(step, g.dkv, travels_)));
 }
 
 comm::Communicator& ParallelAttention::exchanging(const Step& step) const {

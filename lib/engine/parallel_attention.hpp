@@ -20,7 +20,7 @@ class ParallelAttention {
  public:
   struct Saved {
     AttentionTensors core;  // in the layout of heads where they are exchanged
-    Tensor out;             // [rows, heads * head_dim] of this rank's rows
+    Tensor out;             // [rows, heads * head_dim] of this rank's rows, like q
   };
   /// Of this rank's rows: q [rows, heads * head_dim], kv = [k | v].
   struct Inputs {
@@ -36,13 +36,14 @@ class ParallelAttention {
   Inputs prepare(Step&, Index rows, Saved&) const;
   /// Attends; the result is saved.out.
   void forward(Step&, const AttentionSettings&, const Inputs&, Saved&) const;
-  /// gradients: overwritten with dq and dkv of this rank's rows, accumulator type.
+  /// dout like q. gradients: overwritten with dq and dkv of this rank's rows, accumulator type.
   void backward(Step&, const AttentionSettings&, Tensor dout, const Inputs& gradients,
                 Saved&) const;
 
  private:
   comm::Communicator& exchanging(const Step&) const;
   SplitSequence sequence(const Step&, const layout::SequenceMap& merged) const;
+  void attend(Step&, const SplitSequence&, const AttentionSettings&, const AttentionTensors&) const;
   AttentionTensors room(Step&, Index rows, const AttentionShape&) const;
   AttentionSettings at_heads(const Step&, AttentionSettings) const;
   AttentionShape exchanged_shape() const;
@@ -51,6 +52,7 @@ class ParallelAttention {
   CpCommType type_;
   int exchange_;  // ranks that exchange heads; 1: none do
   AttentionShape shape_;
+  kernels::DType travels_;  // gradients between CP ranks
 };
 
 }  // namespace cpplan::engine

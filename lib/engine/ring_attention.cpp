@@ -27,6 +27,56 @@ std::array<Tensor, 2> double_buffer(Step& step, const SplitSequence& ring, Tenso
   return {make(), make()};
 }
 
+/// Gradients of the keys that are held, summed rank by rank. They trail one hop behind the keys, in
+/// type `travels`, and the last hop brings them home.
+class TravellingGradients {
+ public:
+  TravellingGradients(Step& step, const SplitSequence& ring, Tensor home, kernels::DType travels)
+      : step_(step), ring_(ring), home_(home), rounds_(travels != home.dtype && ring.size() > 1) {
+    sums_ = rounds_ ? std::array{home, home} : double_buffer(step, ring, home);
+    if (rounds_) {
+      leaving_ = step.scratch.make_remote(travels, home.rows, home.cols);
+      arriving_ = step.scratch.make_remote(travels, home.rows, home.cols);
+    }
+    step.ops(kernels::Fill{sums_[0], 0.0});
+  }
+
+  /// What the ranks before added, for this one to add to.
+  Tensor arrived() {
+    arrival_.wait();
+    const Tensor sum = sums_[hop_ % 2];
+    if (rounds_ && hop_ > 0) step_.ops(kernels::Copy{arriving_, sum});
+    return sum;
+  }
+
+  void pass_on() {
+    const Tensor sum = sums_[hop_ % 2];
+    ++hop_;
+    if (ring_.size() == 1) return;
+    if (rounds_) {
+      step_.ops(kernels::Copy{sum, leaving_});
+      arrival_ = engine::pass_on(ring_, leaving_, arriving_);
+    } else {
+      arrival_ = engine::pass_on(ring_, sum, hop_ == ring_.size() ? home_ : sums_[hop_ % 2]);
+    }
+  }
+
+  void come_home() {
+    arrival_.wait();
+    if (rounds_) step_.ops(kernels::Copy{arriving_, home_});
+  }
+
+ private:
+  Step& step_;
+  const SplitSequence& ring_;
+  Tensor home_;
+  bool rounds_;
+  std::array<Tensor, 2> sums_;
+  Tensor leaving_, arriving_;
+  Work arrival_;
+  int hop_ = 0;
+};
+
 std::vector<kernels::Block> blocks_at(const SplitSequence& ring, int hop, kernels::Band band) {
   return ring.map.blocks(ring.rank(), layout::owner_at(ring.rank(), hop, ring.size()), band);
 }
@@ -52,26 +102,21 @@ void RingAttention::forward(Step& step, const SplitSequence& ring,
 void RingAttention::backward(Step& step, const SplitSequence& ring,
                              const AttentionSettings& settings, const AttentionTensors& t,
                              const AttentionGradients& g) const {
-  const bool alone = ring.size() == 1;
   kernels::Arena::Scope scope(step.scratch);
   step.ops(kernels::Fill{g.dq, 0.0});
   const auto kv = double_buffer(step, ring, t.kv);
-  const auto dkv = double_buffer(step, ring, g.dkv);
-  step.ops(kernels::Fill{dkv[0], 0.0});
+  TravellingGradients dkv(step, ring, g.dkv, g.travels);
   Tensor held = t.kv;
-  Work gradient_arrival;  // of the keys that are held: it trails one hop behind them
   for (int hop = 0; hop < ring.size(); ++hop) {
-    const bool last = hop + 1 == ring.size();
     Work arrival;
-    if (!last) arrival = pass_on(ring, held, kv[hop % 2]);
-    gradient_arrival.wait();
-    const Tensor sum = dkv[hop % 2];
+    if (hop + 1 < ring.size()) arrival = pass_on(ring, held, kv[hop % 2]);
+    const Tensor sum = dkv.arrived();
     attend_backward(step, settings, t, g, held, sum, blocks_at(ring, hop, settings.band));
     arrival.wait();
     held = kv[hop % 2];
-    if (!alone) gradient_arrival = pass_on(ring, sum, last ? g.dkv : dkv[(hop + 1) % 2]);
+    dkv.pass_on();
   }
-  gradient_arrival.wait();
+  dkv.come_home();
 }
 
 }  // namespace cpplan::engine

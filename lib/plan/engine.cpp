@@ -63,13 +63,6 @@ Result<void> check_sizes(const Plan& plan) {
       b.micro_batch_size, b.sequence_len));
 }
 
-kernels::DType dtype_of(const config::RunSettings& run) {
-  const std::string name = run.dtype.value_or("float32");
-  if (name == "bf16" || name == "bfloat16") return kernels::DType::bf16;
-  if (name == "fp64" || name == "float64") return kernels::DType::f64;
-  return kernels::DType::f32;
-}
-
 engine::AdamWSettings adamw_of(const config::OptimizerSettings& o) {
   engine::AdamWSettings adamw;
   adamw.beta1 = o.adam_beta1.value_or(adamw.beta1);
@@ -118,7 +111,7 @@ Result<engine::Job> make_job(const Plan& plan) {
   job.virtual_stages = pipeline->virtual_stages;
   job.stage_layers = pipeline->stage_layers;
   job.attention_window = attention_window_of(plan);
-  job.dtype = dtype_of(plan.config.run);
+  job.dtype = dtype_of(plan.config);
   job.seed = static_cast<std::uint64_t>(plan.config.optimizer.seed.value_or(42));
   job.micro_batches = static_cast<int>(plan.batch.gradient_accumulation_steps);
   job.micro_batch_size = static_cast<int>(plan.batch.micro_batch_size);

@@ -72,6 +72,8 @@ Result<void> check_heads(const Plan& plan, Index exchanging) {
 Result<engine::ContextParallelSettings> context_parallel_of(const Plan& plan) {
   engine::ContextParallelSettings settings;
   settings.split = split_of(plan.config.run);
+  if (plan.config.run.cp_gradient_dtype.value_or("fp32") == "bf16")
+    settings.gradients = engine::GradientTransport::values;
   auto types = layer_types(plan);
   if (!types) return tl::unexpected(types.error());
   settings.layer_types = std::move(*types);
@@ -127,6 +129,29 @@ Result<engine::Recompute> recompute_of(const Plan& plan) {
   return failure(fmt::format(
       "the engine does not know the recompute \"{}\" (it has none, selective and full). use none",
       name));
+}
+
+namespace {
+
+/// axolotl's switch: true, full and auto are on.
+bool is_on(const config::Setting<std::string>& setting) {
+  const std::string name = setting.value_or("false");
+  return name == "true" || name == "auto" || name == "full";
+}
+
+bool asks_for_bf16(const config::TrainingConfig& config) {
+  const auto& features = config.features;
+  return is_on(features.bf16) || is_on(features.bfloat16) || config.megatron.bf16.value_or(false);
+}
+
+}  // namespace
+
+kernels::DType dtype_of(const config::TrainingConfig& config) {
+  const char* fallback = asks_for_bf16(config) ? "bf16" : "fp32";
+  const std::string name = config.run.dtype.value_or(fallback);
+  if (name == "bf16" || name == "bfloat16") return kernels::DType::bf16;
+  if (name == "fp64" || name == "float64") return kernels::DType::f64;
+  return kernels::DType::f32;
 }
 
 Index attention_window_of(const Plan& plan) {

@@ -13,6 +13,11 @@ Result<engine::ContextParallelSettings> context_parallel_of(const Plan&);
 /// Error where it is none of the engine's.
 Result<engine::Recompute> recompute_of(const Plan&);
 
+/// The type of weights and activations: cpplan.run.dtype, else bf16 where the framework's own
+/// switch asks for it (bf16 or bfloat16, Megatron's bf16), else fp32. `auto` asks for it, too: it
+/// means bf16 where the device has it, and the host kernels have it on every CPU.
+kernels::DType dtype_of(const config::TrainingConfig&);
+
 /// Keys that a query sees, itself included: the model's sliding_window, where it is shorter than a
 /// sequence; else 0, all of them.
 Index attention_window_of(const Plan&);

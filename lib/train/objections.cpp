@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "plan/engine_pipeline.hpp"
+#include "plan/engine_settings.hpp"
 #include "plan/learning_rate.hpp"
 #include "train/sharding_objections.hpp"
 
@@ -76,9 +77,31 @@ void replace_adapters(const config::FeatureSettings& features, Collector& found)
                 why, "memory of the real run is in `cpplan plan`");
 }
 
+bool is_on(const Setting<std::string>& setting) {
+  return setting.given() && *setting != "false" && *setting != "no" && !setting.value->empty();
+}
+
+void judge_precision(const config::TrainingConfig& config, Collector& found) {
+  const auto& run = config.run;
+  found.only(run.dtype, {"fp32", "float32", "bf16", "bfloat16"},
+             "the cpu kernels compute on float32 and bfloat16");
+  const bool halved = plan::dtype_of(config) == kernels::DType::bf16;
+  if (run.cp_gradient_dtype.value_or("fp32") == "bf16" && !halved)
+    found.add(Kind::refused, run.cp_gradient_dtype,
+              "gradients of fp32 activations do not travel in bf16",
+              "they would be rounded further than what they are gradients of",
+              "set cpplan.run.dtype: bf16, or cpplan.run.cp_gradient_dtype: fp32");
+  const auto replace = [&](const auto& fp16) {
+    found.add(Kind::replaced, fp16,
+              fmt::format("{} is trained in {}", fp16.key, halved ? "bf16" : "fp32"),
+              "the cpu kernels have no float16", "use bf16: true, which needs no loss scaling");
+  };
+  if (is_on(config.features.fp16)) replace(config.features.fp16);
+  if (config.megatron.fp16.value_or(false)) replace(config.megatron.fp16);
+}
+
 void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
   const auto& run = plan.config.run;
-  found.only(run.dtype, {"float32", "fp32"}, "the cpu kernels compute in float32");
   found.only(run.backend, {"cpu", "auto"}, "the cpu is the only backend so far");
   const auto& scheduler = plan.config.optimizer.lr_scheduler;
   if (scheduler.given() && !plan::parse_schedule(*scheduler))
@@ -113,6 +136,7 @@ std::vector<Objection> objections(const plan::Plan& plan) {
   Collector found;
   refuse_other_training(plan, found);
   replace_adapters(plan.config.features, found);
+  judge_precision(plan.config, found);
   refuse_engine_settings(plan, found);
   refuse_pipeline(plan, found);
   refuse_models(plan, found);

@@ -81,9 +81,10 @@ std::uint64_t hash_of(const TrainingRun& run) {
   text += "attention";
   for (const auto type : job.context_parallel.layer_types)
     text += fmt::format(" {}", static_cast<int>(type));
-  text += fmt::format(" {} {} {} {}\n", static_cast<int>(job.context_parallel.split),
-                      job.context_parallel.inner_size, job.attention_window,
-                      static_cast<int>(job.recompute));
+  text +=
+      fmt::format(" {} {} {} {} {}\n", static_cast<int>(job.context_parallel.split),
+                  static_cast<int>(job.context_parallel.gradients), job.context_parallel.inner_size,
+                  job.attention_window, static_cast<int>(job.recompute));
   text += fmt::format("data parallel {} {} {} {}\n", static_cast<int>(job.data_parallel.sharding),
                       job.data_parallel.replicate, job.data_parallel.reshard_after_forward,
                       job.data_parallel.overlap_gradients);

@@ -29,7 +29,7 @@ enum class Which { value, gradient };
 Tensors shards(const engine::Trainer& trainer, Which which, double scale = 1.0) {
   Tensors out;
   for (const auto& p : trainer.parameters()) {
-    if (p.first_replica) place(p, which == Which::value ? p.value : p.grad, scale, out);
+    if (p.first_replica) place(p, which == Which::value ? p.master : p.grad, scale, out);
   }
   return out;
 }

@@ -6,19 +6,28 @@
 #include "engine/combinations.hpp"
 #include "engine/ledger_difference.hpp"
 #include "engine/model_tensors.hpp"
+#include "kernels/cpu/cpu_ops.hpp"
 #include "kernels/reference/reference_ops.hpp"
 
 namespace cpplan::test {
 namespace {
 
-/// Up to six of the table of combinations, which the threads hold against one rank.
+/// Up to six of the table of combinations, which the threads hold against one rank, and the first
+/// of them once more in bf16.
 std::vector<Experiment> experiments_of(int world_size) {
   std::vector<Experiment> fitting, some;
   for (const Experiment& e : combinations({.steps = 3}))
     if (e.dims.world() == world_size) fitting.push_back(e);
   const std::size_t stride = (fitting.size() + 5) / 6;
   for (std::size_t i = 0; i < fitting.size(); i += stride) some.push_back(fitting[i]);
+  if (!some.empty()) some.push_back(some.front()), some.back().dtype = kernels::DType::bf16;
   return some;
+}
+
+/// fp64 where layouts are compared; what is trained in less is trained on the host kernels.
+BackendFactory backend_of(const Experiment& e) {
+  if (e.dtype == kernels::DType::f64) return kernels::make_reference_ops;
+  return [](kernels::Trace& trace) { return kernels::make_cpu_ops(trace); };
 }
 
 std::vector<engine::TensorSpec> tensors_of(const model::ModelSpec& model) {
@@ -62,7 +71,7 @@ Run train_over(comm::MpiWorld& world, const Experiment& e) {
   const auto set = comm::make_mpi_groups(world, layout::Ranks(job.dims, job.order), trace,
                                          engine::group_settings(job));
   const comm::Ledger before = world.endpoint().posted();
-  Run run{e, train_rank(e, job, world.rank(), set, kernels::make_reference_ops), {}};
+  Run run{e, train_rank(e, job, world.rank(), set, backend_of(e)), {}};
   run.broken_promises =
       broken_promises(run.report, difference(world.endpoint().posted(), before), e.steps);
   run.report.gradients = gathered(run.report.gradients, job.model, *set.world);
@@ -76,7 +85,7 @@ int check(bool holds, const char* what, const Experiment& e) {
 
 /// Failures against the same ranks as threads.
 int compare(const Run& run) {
-  const Outcome threads = train(run.experiment, kernels::make_reference_ops);
+  const Outcome threads = train(run.experiment, backend_of(run.experiment));
   return check(run.report.losses == threads.losses, "losses bit for bit", run.experiment) +
          check(run.report.grad_norms == threads.grad_norms, "grad norms bit for bit",
                run.experiment) +

@@ -207,6 +207,37 @@ TEST_CASE("plan: recomputation follows the framework unless the run says otherwi
   CHECK(recompute() == engine::Recompute::selective);
 }
 
+TEST_CASE("plan: the engine's type follows the framework's switch unless the run says otherwise") {
+  const auto type = [](const config::TrainingConfig& c) {
+    return plan::make_job(planned(c, 1))->dtype;
+  };
+  const auto plain = small_model(1, 1, 1);
+  CHECK(type(plain) == kernels::DType::f32);
+  for (const char* on : {"true", "auto", "full"}) {
+    auto c = plain;
+    give(c.features.bf16, on);
+    CHECK(type(c) == kernels::DType::bf16);
+    give(c.run.dtype, "fp32");
+    CHECK(type(c) == kernels::DType::f32);
+  }
+  auto off = plain, megatron = plain, own = plain;
+  give(off.features.bf16, "false");
+  CHECK(type(off) == kernels::DType::f32);
+  give(megatron.megatron.bf16, true);
+  CHECK(type(megatron) == kernels::DType::bf16);
+  give(own.run.dtype, "bf16");
+  CHECK(type(own) == kernels::DType::bf16);
+}
+
+TEST_CASE("plan: gradients of keys travel in bf16 if asked") {
+  auto c = small_model(1, 2, 1);
+  give(c.run.dtype, "bf16");
+  const double sums = sent(planned(c, 2), "cp");
+  give(c.run.cp_gradient_dtype, "bf16");
+  // one hop of keys forward and one backward at 2 bytes; two of their gradients at 4 or at 2
+  CHECK(sent(planned(c, 2), "cp") == sums * (1 + 1 + 2) / (1 + 1 + 4));
+}
+
 TEST_CASE("plan: a job says why there is none") {
   CHECK_FALSE(plan::make_job(planned(with_degrees(1, 1, 1), 1)));
   const auto layers = plan::make_job(planned(small_model(1, 1, 3), 3));

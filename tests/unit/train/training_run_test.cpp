@@ -274,7 +274,10 @@ TEST_CASE("objections: what the engine cannot do is refused with a value that wo
           set(c.megatron.virtual_stages, Index{2});
         }).message == "the engine does not interleave 2 model chunks of one pipeline stage");
   CHECK(only([](C& c) { set(c.run.optimizer_sharding, std::string("os")); }).kind == Kind::refused);
-  CHECK(only([](C& c) { set(c.run.dtype, std::string("bf16")); }).kind == Kind::refused);
+  CHECK(only([](C& c) { set(c.run.dtype, std::string("fp64")); }).kind == Kind::refused);
+  CHECK(only([](C& c) { set(c.run.cp_gradient_dtype, std::string("bf16")); }).kind ==
+        Kind::refused);
+  CHECK(only([](C& c) { set(c.features.fp16, std::string("true")); }).kind == Kind::replaced);
   CHECK(only([](C& c) { set(c.run.backend, std::string("cuda")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.model.vocab_size, Index{128}); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.features.adapter, std::string("lora")); }).kind == Kind::replaced);
