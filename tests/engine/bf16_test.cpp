@@ -39,6 +39,10 @@ std::vector<Experiment> layouts() {
   for (const CpCommType type : {CpCommType::p2p, CpCommType::all_gather, CpCommType::a2a})
     all.push_back(with_attention(bf16({1, type == CpCommType::p2p ? 3 : 2, 1, 1}), type,
                                  GradientTransport::values));
+  for (const auto sharding : {engine::Sharding::optimizer, engine::Sharding::parameters}) {
+    all.push_back(bf16({1, 2, 1, 2}));
+    all.back().data_parallel.sharding = sharding;
+  }
   return all;
 }
 
