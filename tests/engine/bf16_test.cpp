@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/layouts.hpp"
+#include "engine/experiment.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 
 namespace cpplan::test {
