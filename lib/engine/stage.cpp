@@ -33,6 +33,7 @@ void Stage::add_head(const Job& job, const ParameterStore& store) {
 void Stage::forward(Step& step, Saved& saved) const {
   if (first()) {
     traffic_.parameters.require(embedding_unit_);
+    if (!blocks_.empty()) traffic_.parameters.prefetch(block_units_.front());
     embedding_->forward(step, saved.input);
   }
   saved.blocks.assign(blocks_.size(), {});

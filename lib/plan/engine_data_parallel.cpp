@@ -40,7 +40,7 @@ Refusal uneven_copies(const Plan& plan, const FrameworkSharding& framework) {
   return {framework.replicate_span,
           fmt::format("{} copies of the sharded state do not divide {} data-parallel ranks",
                       framework.replicate, plan.layout.dims.dp),
-          "each copy lies over as many ranks", "use dp_replicate_size: 1"};
+          "each copy lies over as many ranks", fmt::format("use {}: 1", framework.replicate_key)};
 }
 
 }  // namespace

@@ -27,10 +27,9 @@ FrameworkSharding fsdp_sharding(const Plan& plan) {
   s.replicate = plan.layout.dp_replicate;
   s.replicate_span = plan.config.parallel.dp_replicate_size.span;
   const bool hybrid = is("HYBRID_SHARD", "4") || is("HYBRID_SHARD_ZERO2", "5");
-  if (hybrid && s.replicate == 1) {  // shards within a node, copies over nodes
-    s.replicate = std::max<Index>(1, plan.world.nodes.value_or(1));
-    s.replicate_span = f.fsdp_sharding_strategy.span;
-  }
+  const Index nodes = std::max<Index>(1, plan.world.nodes.value_or(1));
+  const bool even = plan.layout.dims.dp % nodes == 0;
+  if (hybrid && s.replicate == 1 && even) s.replicate = nodes;  // shards stay within a node
   return s;
 }
 
@@ -56,7 +55,8 @@ FrameworkSharding megatron_sharding(const config::MegatronSettings& m) {
   FrameworkSharding s{
       .overlaps_gradients = is_on(m.overlap_grad_reduce),
       .replicate = std::max<Index>(1, m.num_distributed_optimizer_instances.value_or(1)),
-      .replicate_span = m.num_distributed_optimizer_instances.span};
+      .replicate_span = m.num_distributed_optimizer_instances.span,
+      .replicate_key = "num_distributed_optimizer_instances"};
   const bool fsdp = is_on(m.use_torch_fsdp2) || is_on(m.use_megatron_fsdp);
   if (fsdp) {
     s.sharding = megatron_fsdp_sharding(m);

@@ -1,6 +1,8 @@
 #pragma once
 // What the config's framework cuts over data-parallel ranks, read once for its memory and for the
 // engine that runs it.
+#include <string>
+
 #include "plan/memory_settings.hpp"
 
 namespace cpplan::plan {
@@ -10,7 +12,9 @@ struct FrameworkSharding {
   bool keeps_gathered = false;      // parameters stay whole between forward and backward
   bool overlaps_gradients = false;  // they are reduced while backward goes on
   Index replicate = 1;              // copies of what is cut
-  diag::Span span, replicate_span;  // of the settings that say so
+  diag::Span span;                  // of the setting that says so
+  diag::Span replicate_span;
+  std::string replicate_key = "dp_replicate_size";
 };
 
 FrameworkSharding framework_sharding(const Plan&);

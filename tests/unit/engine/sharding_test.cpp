@@ -111,6 +111,36 @@ TEST_CASE("gradient overlap: the same bytes in the same memory") {
   }
 }
 
+TEST_CASE("gradient overlap: reductions start while the layers below compute") {
+  // Of the reductions of a step, those that start before the embedding has gone backward.
+  const auto early = [](bool overlaps) {
+    const Job job = job_of({1, 2, 1, 2}, 2, {.overlap_gradients = overlaps});
+    const StepTrace trace = trace_step(job, {}, dense_documents(job));
+    Index before_the_end = 0, started = 0;
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      if (trace[i].kind == TraceEvent::Kind::start && trace[i].group == "dp_cp") ++started;
+      if (trace[i].op == "embed_backward") before_the_end = started;
+    }
+    CHECK(started == layers + 3);  // embedding, last norm, output
+    return before_the_end;
+  };
+  CHECK(early(false) == 0);
+  CHECK(early(true) == layers + 2);
+}
+
+TEST_CASE("sharded parameters: a layer is gathered while the one before it computes") {
+  const Job job = job_of({1, 1, 1, 2}, 1, {.sharding = Sharding::parameters});
+  const StepTrace trace = trace_step(job, {}, dense_documents(job));
+  Index gathers = 0, waited_for_at_once = 0;
+  for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
+    if (trace[i].kind != TraceEvent::Kind::start || trace[i].collective != "all_gather") continue;
+    ++gathers;
+    if (trace[i + 1].kind == TraceEvent::Kind::wait) ++waited_for_at_once;
+  }
+  CHECK(gathers == 2 * layers - 2 + 3);
+  CHECK(waited_for_at_once == 1);  // the embedding
+}
+
 TEST_CASE("tied embeddings: the table's gradient is summed over the first and the last stage") {
   Job job = job_of({1, 1, 4, 1}, 2, {});
   job.model.tie_word_embeddings = true;
