@@ -1,11 +1,14 @@
 #include "plan/dimensions.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "plan/engine_data_parallel.hpp"
 #include "plan/make_plan.hpp"
 
 namespace cpplan::plan {
 namespace {
+using engine::Sharding;
 
 /// Formulas run in doubles: a step of a 405B model moves 1e14 bytes, far below 2^53.
 Bytes rounded(double bytes) {
@@ -25,10 +28,14 @@ double activations(const StepShape& s) {
   return static_cast<double>(s.rows) * static_cast<double>(s.model.hidden_size * s.element_bytes);
 }
 
+/// Columns of the keys of a TP rank; ranks beyond the number of heads hold copies.
+Index key_columns(const StepShape& s) {
+  return std::max<Index>(1, s.model.num_key_value_heads / s.dims.tp) * s.model.head_dim;
+}
+
 /// Keys and values [rows, 2 * kv_heads * head_dim] of one layer and TP rank, in elements.
 double keys_and_values(const StepShape& s) {
-  const Index columns = 2 * s.model.num_key_value_heads * s.model.head_dim / s.dims.tp;
-  return static_cast<double>(s.rows) * static_cast<double>(columns);
+  return static_cast<double>(s.rows) * static_cast<double>(2 * key_columns(s));
 }
 
 /// Parameters of a rank of the first stage: norms are whole on every TP rank.
@@ -37,9 +44,9 @@ double parameters_of_rank(const StepShape& s) {
   const auto tp = static_cast<double>(s.dims.tp);
   const auto h = static_cast<double>(m.hidden_size);
   const auto q = static_cast<double>(m.num_attention_heads * m.head_dim);
-  const auto kv = static_cast<double>(m.num_key_value_heads * m.head_dim);
+  const auto kv = static_cast<double>(key_columns(s));
   const auto f = static_cast<double>(m.intermediate_size);
-  const double layer = (2 * h * q + 2 * h * kv + 3 * h * f) / tp + 2 * h;
+  const double layer = (2 * h * q + 3 * h * f) / tp + 2 * h * kv + 2 * h;
   const double vocabulary = h * static_cast<double>(ceil_div(m.vocab_size, s.dims.tp));
   const double embeddings = s.dims.pp > 1 || m.tie_word_embeddings ? 1 : 2;
   const double final_norm = s.dims.pp > 1 ? 0 : h;
@@ -61,7 +68,8 @@ StepShape shape_of(const engine::Job& job) {
           job.capacity,
           job.micro_batches,
           kernels::size_of(job.dtype),
-          kernels::size_of(kernels::accumulator(job.dtype))};
+          kernels::size_of(kernels::accumulator(job.dtype)),
+          job.data_parallel};
 }
 
 Text tensor_parallel_text(bool sequence_parallel) {
@@ -70,6 +78,21 @@ Text tensor_parallel_text(bool sequence_parallel) {
             "norm weights, inputs", "all-gather and reduce-scatter of activations in every layer"};
   return {"attention heads, MLP columns, vocabulary", "norms, residuals, inputs",
           "all-reduce of activations in every layer"};
+}
+
+Text data_parallel_text(Sharding sharding) {
+  switch (sharding) {
+    case Sharding::none:
+      break;
+    case Sharding::optimizer:
+      return {"the global batch, optimizer state", "weights, gradients",
+              "reduce-scatter of gradients and all-gather of parameters over DP x CP"};
+    case Sharding::parameters:
+      return {
+          "the global batch, weights, gradients, optimizer state", "layers under way",
+          "all-gather of parameters for each pass and reduce-scatter of gradients over DP x CP"};
+  }
+  return {"the global batch", "weights", "all-reduce of gradients over DP x CP"};
 }
 
 }  // namespace
@@ -107,19 +130,29 @@ Bytes pipeline_bytes(const StepShape& s) {
 }
 
 Bytes data_parallel_bytes(const StepShape& s) {
-  const Index ranks = Index{s.dims.dp} * s.dims.cp;
-  return rounded(all_reduce(ranks, parameters_of_rank(s) * static_cast<double>(s.element_bytes)));
+  const Index ranks = Index{s.dims.dp} * s.dims.cp, copies = s.data_parallel.replicate;
+  const double parameters = parameters_of_rank(s) * static_cast<double>(s.element_bytes);
+  const double gradients = parameters_of_rank(s) * static_cast<double>(s.sum_bytes);
+  if (s.data_parallel.sharding == Sharding::none) return rounded(all_reduce(ranks, gradients));
+  const Index shards = ranks / copies;
+  const double gathered = all_gather(shards, parameters), scattered = all_gather(shards, gradients);
+  const double over_copies = all_reduce(copies, gradients / static_cast<double>(shards));
+  if (s.data_parallel.sharding == Sharding::optimizer)
+    return rounded(gathered + scattered + over_copies);
+  return rounded(static_cast<double>(s.micro_batches) * (2 * gathered + scattered) + over_copies);
 }
 
 std::vector<DimensionRow> dimension_table(const Plan& plan) {
   const auto& d = plan.layout.dims;
+  const auto data_parallel = data_parallel_of(plan);
   std::vector<DimensionRow> table = {
       row("tp", d.tp, tensor_parallel_text(d.sequence_parallel)),
       row("cp", d.cp,
           {"each sequence into chunks", "weights", "ring of keys and values in every layer"}),
       row("pp", d.pp,
           {"layers into stages", "nothing", "activations and gradients between neighbours"}),
-      row("dp", d.dp, {"the global batch", "weights", "all-reduce of gradients over DP x CP"})};
+      row("dp", d.dp,
+          data_parallel_text(data_parallel ? data_parallel->sharding : Sharding::none))};
   const auto job = make_job(plan);
   if (!job) return table;
   const StepShape shape = shape_of(*job);

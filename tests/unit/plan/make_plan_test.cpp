@@ -279,6 +279,26 @@ TEST_CASE("plan: closed formulas agree with the meta run of the engine") {
   }
 }
 
+TEST_CASE("plan: closed formulas of sharded state agree with the meta run of the engine") {
+  auto c = small_model(2, 1, 1);
+  const auto closed = [&](const char* sharding) {
+    give(c.run.optimizer_sharding, sharding);
+    auto plan = planned(c, 16);
+    plan::measure_engine(plan);
+    const double engine = sent(plan, "dp_shard_cp") + sent(plan, "dp_replicate");
+    return std::pair{static_cast<double>(plan.layout.dimensions[3].bytes_per_step->count), engine};
+  };
+  for (const Index copies : {1, 2}) {
+    give(c.parallel.dp_replicate_size, copies);
+    give(c.parallel.dp_shard_size, 8 / copies);
+    const auto [optimizer, of_engine] = closed("optimizer");
+    CHECK(optimizer == doctest::Approx(of_engine).epsilon(0.01));
+    const auto [fsdp, saved] = closed("parameters");
+    CHECK(saved < fsdp);  // layers that are still there
+    CHECK(saved > fsdp / 2);
+  }
+}
+
 TEST_CASE("plan: memory and traffic of many micro-batches are those of a full run") {
   auto c = small_model(2, 1, 2);
   give(c.batch.gradient_accumulation_steps, 9);
