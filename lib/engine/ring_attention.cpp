@@ -27,41 +27,41 @@ std::array<Tensor, 2> double_buffer(Step& step, const SplitSequence& ring, Tenso
   return {make(), make()};
 }
 
-/// Gradients of the keys that are held, summed rank by rank. They trail one hop behind the keys, in
-/// type `travels`, and the last hop brings them home.
+/// Gradients of the keys that are held, on their way home: they trail one hop behind the keys, in
+/// type `travels`. What the ranks before added arrives while this one computes its own part, and is
+/// added after it.
 class TravellingGradients {
  public:
   TravellingGradients(Step& step, const SplitSequence& ring, Tensor home, kernels::DType travels)
       : step_(step), ring_(ring), home_(home), rounds_(travels != home.dtype && ring.size() > 1) {
-    sums_ = rounds_ ? std::array{home, home} : double_buffer(step, ring, home);
-    if (rounds_) {
-      leaving_ = step.scratch.make_remote(travels, home.rows, home.cols);
-      arriving_ = step.scratch.make_remote(travels, home.rows, home.cols);
+    if (!rounds_) {
+      own_ = double_buffer(step, ring, home);
+      return;
     }
-    step.ops(kernels::Fill{sums_[0], 0.0});
+    own_.fill(step.scratch.make_remote(home.dtype, home.rows, home.cols));
+    leaving_ = step.scratch.make_remote(travels, home.rows, home.cols);
+    arriving_ = step.scratch.make_remote(travels, home.rows, home.cols);
   }
 
-  /// What the ranks before added, for this one to add to.
-  Tensor arrived() {
-    arrival_.wait();
-    const Tensor sum = sums_[hop_ % 2];
-    if (rounds_ && hop_ > 0) step_.ops(kernels::Copy{arriving_, sum});
-    return sum;
+  /// Zero, for this rank's part to be added to.
+  Tensor own() {
+    step_.ops(kernels::Fill{own_[hop_ % 2], 0.0});
+    return own_[hop_ % 2];
   }
 
   void pass_on() {
-    const Tensor sum = sums_[hop_ % 2];
-    ++hop_;
-    if (ring_.size() == 1) return;
-    if (rounds_) {
-      step_.ops(kernels::Copy{sum, leaving_});
-      arrival_ = engine::pass_on(ring_, leaving_, arriving_);
-    } else {
-      arrival_ = engine::pass_on(ring_, sum, hop_ == ring_.size() ? home_ : sums_[hop_ % 2]);
+    const Tensor sum = own_[hop_ % 2];
+    if (hop_++ > 0) {
+      land();
+      step_.ops(kernels::Add{home_, sum});
     }
+    if (ring_.size() == 1) return;
+    if (rounds_) step_.ops(kernels::Copy{sum, leaving_});
+    arrival_ = engine::pass_on(ring_, rounds_ ? leaving_ : sum, rounds_ ? arriving_ : home_);
   }
 
-  void come_home() {
+  /// What arrives is in `home`: after the last hop, the sums of all ranks.
+  void land() {
     arrival_.wait();
     if (rounds_) step_.ops(kernels::Copy{arriving_, home_});
   }
@@ -71,8 +71,8 @@ class TravellingGradients {
   const SplitSequence& ring_;
   Tensor home_;
   bool rounds_;
-  std::array<Tensor, 2> sums_;
-  Tensor leaving_, arriving_;
+  std::array<Tensor, 2> own_;
+  Tensor leaving_, arriving_;  // where gradients are rounded to travel
   Work arrival_;
   int hop_ = 0;
 };
@@ -110,13 +110,12 @@ void RingAttention::backward(Step& step, const SplitSequence& ring,
   for (int hop = 0; hop < ring.size(); ++hop) {
     Work arrival;
     if (hop + 1 < ring.size()) arrival = pass_on(ring, held, kv[hop % 2]);
-    const Tensor sum = dkv.arrived();
-    attend_backward(step, settings, t, g, held, sum, blocks_at(ring, hop, settings.band));
+    attend_backward(step, settings, t, g, held, dkv.own(), blocks_at(ring, hop, settings.band));
     arrival.wait();
     held = kv[hop % 2];
     dkv.pass_on();
   }
-  dkv.come_home();
+  dkv.land();
 }
 
 }  // namespace cpplan::engine
