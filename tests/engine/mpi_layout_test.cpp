@@ -12,15 +12,19 @@
 namespace cpplan::test {
 namespace {
 
-/// Up to six of the table of combinations, which the threads hold against one rank, and the first
-/// of them once more in bf16.
+/// Up to six of the table of combinations, which the threads hold against one rank, the first of
+/// them once more in bf16, and a whole run of fp32 where it takes few ranks.
 std::vector<Experiment> experiments_of(int world_size) {
   std::vector<Experiment> fitting, some;
   for (const Experiment& e : combinations({.steps = 3}))
     if (e.dims.world() == world_size) fitting.push_back(e);
   const std::size_t stride = (fitting.size() + 5) / 6;
   for (std::size_t i = 0; i < fitting.size(); i += stride) some.push_back(fitting[i]);
-  if (!some.empty()) some.push_back(some.front()), some.back().dtype = kernels::DType::bf16;
+  if (some.empty()) return some;
+  some.push_back(some.front()), some.back().dtype = kernels::DType::bf16;
+  if (world_size > 3) return some;
+  some.push_back(some.front()), some.back().dtype = kernels::DType::f32;
+  some.back().steps = full_run;
   return some;
 }
 
