@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/experiment.hpp"
+#include "engine/sampled.hpp"
 #include "kernels/reference/reference_ops.hpp"
 
 namespace cpplan::test {
@@ -37,8 +38,8 @@ TEST_CASE("tied embeddings: over pipeline stages with virtual ones and every sha
   const Outcome one = train(base, kernels::make_reference_ops);
   CHECK(!one.gradients.contains("lm_head.weight"));
   for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::parameters}) {
-    for (const layout::ParallelDims& dims :
-         {layout::ParallelDims{1, 1, 2, 1}, {1, 3, 4, 1}, {2, 2, 2, 2, true}, {2, 1, 1, 2, true}}) {
+    for (const layout::ParallelDims& dims : sampled<layout::ParallelDims>(
+             {{2, 2, 2, 2, true}, {1, 1, 2, 1}, {1, 3, 4, 1}, {2, 1, 1, 2, true}}, 1)) {
       Experiment tied = base;
       tied.dims = dims;
       tied.data_parallel.sharding = sharding;
@@ -53,13 +54,13 @@ TEST_CASE("tied embeddings: over pipeline stages with virtual ones and every sha
 }
 
 TEST_CASE("shared KV heads: fewer of them than TP ranks") {
-  for (const Index kv_heads : {1, 2}) {
+  for (const Index kv_heads : sampled<Index>({1, 2}, 1)) {
     Experiment base = short_run();
     base.kv_heads = kv_heads;
     const Outcome one = train(base, kernels::make_reference_ops);
     for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::parameters}) {
-      for (const layout::ParallelDims& dims :
-           {layout::ParallelDims{4, 1, 1, 2, true}, {2, 1, 2, 1, false}, {8, 2, 1, 1, true}}) {
+      for (const layout::ParallelDims& dims : sampled<layout::ParallelDims>(
+               {{4, 1, 1, 2, true}, {2, 1, 2, 1, false}, {8, 2, 1, 1, true}}, 1)) {
         Experiment shared = base;
         shared.dims = dims;
         shared.data_parallel.sharding = sharding;
