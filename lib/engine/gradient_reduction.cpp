@@ -10,7 +10,7 @@ GradientReduction::GradientReduction(kernels::Ops& ops, const Groups& groups, co
       settings_(job.data_parallel),
       store_(store),
       in_lanes_(settings_.sharding == Sharding::parameters),
-      units_(store.units().size()) {
+      states_(store.units().size()) {
   holders_.fill(none);
 }
 
@@ -18,32 +18,30 @@ void GradientReduction::begin_step() {
   for (const ParameterUnit& unit : store_.units()) {
     ops_(kernels::Fill{in_lanes_ ? unit.shard_grad : unit.whole_grad, 0.0});
   }
-  for (Unit& unit : units_) unit.state = State::closed;
+  states_.assign(states_.size(), State::closed);
 }
 
 void GradientReduction::open(std::size_t unit) {
-  if (!in_lanes_ || units_[unit].state == State::open) return;
+  if (!in_lanes_ || states_[unit] == State::open) return;
   const ParameterUnit& u = store_.units()[unit];
   std::size_t& holder = holders_[static_cast<std::size_t>(u.lane)];
-  if (holder != none) land(holder);
+  if (holder == travelling_) land();
   holder = unit;
-  units_[unit].state = State::open;
+  states_[unit] = State::open;
   ops_(kernels::Fill{u.whole_grad, 0.0});
 }
 
 void GradientReduction::close(std::size_t unit, Accumulation accumulation) {
   const bool overlaps = settings_.overlap_gradients;
   if (in_lanes_ || (overlaps && accumulation == Accumulation::complete)) start(unit);
-  if (!overlaps) land(unit);
+  if (!overlaps) land();
 }
 
 void GradientReduction::finish() {
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (in_lanes_ || units_[unit].state != State::closed) continue;
-    start(unit);
-    land(unit);
+  for (std::size_t unit = 0; unit < states_.size(); ++unit) {
+    if (states_[unit] != State::sent) start(unit);
   }
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) land(unit);
+  land();
   if (settings_.sharding != Sharding::none) sum_over_replicas();
   for (const ParameterUnit& unit : store_.units()) {
     for (const Parameter& p : unit.parameters) sum_apart(p);
@@ -51,22 +49,21 @@ void GradientReduction::finish() {
 }
 
 void GradientReduction::start(std::size_t unit) {
-  if (travelling_.size() == most_travelling) land(travelling_.front());
-  travelling_.push_back(unit);
+  land();
   const ParameterUnit& u = store_.units()[unit];
-  units_[unit].state = State::travelling;
-  units_[unit].transfer = settings_.sharding == Sharding::none
-                              ? groups_.dp_cp.all_reduce(u.whole_grad)
-                              : groups_.dp_shard_cp.reduce_scatter(u.whole_grad, own_row(u));
+  states_[unit] = State::sent;
+  travelling_ = unit;
+  transfer_ = settings_.sharding == Sharding::none
+                  ? groups_.dp_cp.all_reduce(u.whole_grad)
+                  : groups_.dp_shard_cp.reduce_scatter(u.whole_grad, own_row(u));
 }
 
-/// What has been reduced of a unit is in its shard.
-void GradientReduction::land(std::size_t unit) {
-  if (units_[unit].state != State::travelling) return;
-  units_[unit].transfer.wait();
-  units_[unit].state = State::reduced;
-  std::erase(travelling_, unit);
-  const ParameterUnit& u = store_.units()[unit];
+/// What travels arrives in its unit's shard.
+void GradientReduction::land() {
+  if (travelling_ == none) return;
+  transfer_.wait();
+  const ParameterUnit& u = store_.units()[travelling_];
+  travelling_ = none;
   if (in_lanes_) ops_(kernels::Add{own_row(u), u.shard_grad});
 }
 

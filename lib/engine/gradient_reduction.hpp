@@ -29,18 +29,11 @@ class GradientReduction {
   void finish();
 
  private:
-  enum class State : std::uint8_t { closed, open, travelling, reduced };
-  struct Unit {
-    State state = State::closed;
-    comm::Work transfer;
-  };
+  enum class State : std::uint8_t { closed, open, sent };
   static constexpr std::size_t none = ~std::size_t{0};
-  /// Units that travel at once: one arrives while the next leaves, and a transport's buffers stay
-  /// small.
-  static constexpr std::size_t most_travelling = 2;
 
   void start(std::size_t unit);
-  void land(std::size_t unit);
+  void land();
   void sum_over_replicas();
   void sum_apart(const Parameter&) const;
   kernels::Tensor own_row(const ParameterUnit&) const;
@@ -50,8 +43,10 @@ class GradientReduction {
   DataParallelSettings settings_;
   const ParameterStore& store_;
   bool in_lanes_;  // whole gradients take turns in the buffers of lanes
-  std::vector<Unit> units_;
-  std::vector<std::size_t> travelling_;          // in the order of their start
+  std::vector<State> states_;
+  /// One unit at a time: it has the link to itself, and a transport's buffers stay small.
+  std::size_t travelling_ = none;
+  comm::Work transfer_;
   std::array<std::size_t, lane_count> holders_;  // the unit whose gradients lie in a lane
 };
 
