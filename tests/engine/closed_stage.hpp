@@ -11,6 +11,8 @@ struct ClosedStage {
   Index tp = job.dims.tp, cp = job.dims.cp, dp = job.dims.dp;
   Index element = kernels::size_of(job.dtype);
   Index sum = kernels::size_of(kernels::accumulator(job.dtype));
+  Index travels =  // gradients of keys and of exchanged heads, between ranks
+      job.context_parallel.gradients == engine::GradientTransport::values ? element : sum;
   Index rows = job.capacity, micro_batches = job.micro_batches;
   Index forwards = job.recompute == engine::Recompute::full ? 2 : 1;  // of a layer
   std::vector<Index> layers{};                                        // their numbers

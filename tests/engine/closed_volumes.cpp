@@ -35,12 +35,12 @@ void add_exchange_and_ring(const ClosedStage& s, Index n, const char* inner, con
   const Index kv_heads = std::max<Index>(1, s.job.model.num_key_value_heads / s.tp / n);
   const Index times = s.tp * s.cp * s.dp * s.micro_batches;  // ranks and micro-batches
   const Index q = heads * d, kv = 2 * kv_heads * d;
-  const Index forward = (q + kv) * s.element + q * s.sum;  // out is a sum
-  const Index backward = (2 * q + kv) * s.sum;
+  const Index forward = (2 * q + kv) * s.element;               // q, k, v, out
+  const Index backward = q * s.element + (q + kv) * s.travels;  // dout, dq, dk, dv
   v.add(inner, "exchange", times * s.rows * (n - 1) * (s.forwards * forward + backward));
   const Index held = n * s.rows * kv;
   v.add(outer, "exchange", times * held * (ring - 1) * (s.forwards + 1) * s.element);
-  if (ring > 1) v.add(outer, "exchange", times * held * ring * s.sum);  // gradients, home
+  if (ring > 1) v.add(outer, "exchange", times * held * ring * s.travels);  // gradients, home
 }
 
 void add_gather(const ClosedStage& s, Sum& v) {
@@ -48,7 +48,7 @@ void add_gather(const ClosedStage& s, Sum& v) {
   const Index whole = s.cp * s.rows * 2 * kv_heads * s.job.model.head_dim;
   const Index times = s.tp * s.dp * s.micro_batches * (s.cp - 1);
   v.add("cp", "all_gather", times * whole * (s.forwards + 1) * s.element);
-  v.add("cp", "reduce_scatter", times * whole * s.sum);
+  v.add("cp", "reduce_scatter", times * whole * s.travels);
 }
 
 void add_context_parallel(const ClosedStage& s, Sum& v) {
