@@ -127,6 +127,7 @@ class CommandLine {
     add_plan();
     add_layout();
     add_run();
+    add_verify();
     add_explain();
     add_rules();
     add_doctor();
@@ -213,27 +214,44 @@ class CommandLine {
     add_config_flags(parser, layout_.config);
   }
 
+  /// What `run` and `verify` both take.
+  void add_run_flags(CLI::App& parser, RunOptions& run) {
+    parser.add_option("FILE", run.path, "the config")->required()->type_name("");
+    add_count(parser, "-n", run.ranks, "ranks: the same as --world-size");
+    add_count(parser, "--steps", run.steps, "stop after this many of the plan's steps");
+    parser.add_flag("--shrink", run.config.inputs.shrink, "a tiny model under the same layout");
+    parser.add_flag("--synthetic", run.synthetic, "made-up text in place of the datasets");
+    const auto store = [&run](const std::string& text) { run.timeout = *parse_seconds(text); };
+    parser.add_option_function<std::string>("--timeout", store, "longest wait for another rank")
+        ->check(checked_by(parse_seconds))
+        ->type_name("SECONDS");
+  }
+
   void add_run() {
     auto& parser = add("run", "train the config's layout on this machine, one process a rank",
                        [this] { return app::run(run_); });
-    parser.add_option("FILE", run_.path, "the config")->required()->type_name("");
-    add_count(parser, "-n", run_.ranks, "ranks: the same as --world-size");
-    add_count(parser, "--steps", run_.steps, "stop after this many of the plan's steps");
+    add_run_flags(parser, run_);
     add_choice<Backend>(parser, "--backend", run_.backend,
                         {{"auto", Backend::automatic}, {"cpu", Backend::cpu}}, "what computes");
     add_choice<Transport>(parser, "--transport", run_.transport,
                           {{"mpi", Transport::mpi}, {"threads", Transport::threads}},
                           "processes under mpirun, or threads of this one");
-    parser.add_flag("--shrink", run_.config.inputs.shrink, "a tiny model under the same layout");
-    parser.add_flag("--synthetic", run_.synthetic, "made-up text in place of the datasets");
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
+    parser.add_flag("--check", run_.check, "exit 5 unless bytes and memory were as planned");
     parser.add_option("--record", run_.record, "write losses, norms and bytes as JSON")
         ->type_name("FILE");
-    const auto store = [this](const std::string& text) { run_.timeout = *parse_seconds(text); };
-    parser.add_option_function<std::string>("--timeout", store, "longest wait for another rank")
-        ->check(checked_by(parse_seconds))
-        ->type_name("SECONDS");
     add_config_flags(parser, run_.config);
+  }
+
+  void add_verify() {
+    auto& parser =
+        add("verify", "train a few steps in the layout and on one rank, and compare gradients",
+            [this] { return app::verify(verify_); });
+    add_run_flags(parser, verify_.run);
+    add_choice<VerifyFormat>(parser, "--format", verify_.format,
+                             {{"text", VerifyFormat::text}, {"json", VerifyFormat::json}},
+                             "text or json");
+    add_config_flags(parser, verify_.run.config);
   }
 
   void add_explain() {
@@ -293,6 +311,7 @@ class CommandLine {
   PlanOptions plan_;
   LayoutOptions layout_;
   RunOptions run_;
+  VerifyOptions verify_;
   ExplainOptions explain_;
   RulesOptions rules_;
   DoctorOptions doctor_;

@@ -77,9 +77,17 @@ struct RunOptions {
   Transport transport = Transport::mpi;
   std::optional<Index> steps;
   bool synthetic = false, dry_run = false;
+  bool check = false;  // exit 5 where bytes or memory were not what was planned
   std::optional<std::string> record;
   std::optional<double> timeout;       // seconds
   std::vector<std::string> arguments;  // of the whole command line: the ranks get the same
+};
+
+enum class VerifyFormat { text, json };
+
+struct VerifyOptions {
+  RunOptions run;  // of which the ranks are threads
+  VerifyFormat format = VerifyFormat::text;
 };
 
 }  // namespace cpplan::app

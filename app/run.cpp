@@ -6,49 +6,20 @@
 
 #include "app/color.hpp"
 #include "app/exit_code.hpp"
-#include "app/prepared_run.hpp"
 #include "app/progress_bar.hpp"
+#include "app/run_steps.hpp"
 #include "app/run_text.hpp"
 #include "app/subcommands.hpp"
-#include "app/usage.hpp"
-#include "cluster/machine.hpp"
 #include "diag/rule_table.hpp"
-#include "launch/memory_check.hpp"
 #include "launch/scratch_folder.hpp"
 #include "launch/started_as.hpp"
 #include "launch/stop_request.hpp"
 #include "launch/supervisor.hpp"
-#include "plan/make_plan.hpp"
+#include "record/promises.hpp"
 #include "train/mpi_worker.hpp"
 
 namespace cpplan::app {
 namespace {
-
-void print_now(std::string_view text) {
-  fmt::print("{}", text);
-  std::fflush(stdout);
-}
-
-int stop_with(int exit_code, std::string_view message) {
-  fmt::print(stderr, "error: {}\n", message);
-  return exit_code;
-}
-
-int stop_with(const NotRun& reason) {
-  if (!reason.message.empty()) return stop_with(reason.exit_code, reason.message);
-  return reason.exit_code;
-}
-
-void print_verdict(const CheckedConfig& checked, ColorMode mode) {
-  const auto color = color_of(Stream::standard_output, mode);
-  print_now(diag::render_text(checked.findings, std::span(&checked.source, 1), color) +
-            diag::summary_line(diag::summarize(checked.findings), checked.source.name()));
-}
-
-train::StepLimit limit_of(const RunOptions& options) {
-  if (!options.timeout) return train::StepLimit();
-  return train::StepLimit(train::Seconds(*options.timeout));
-}
 
 std::optional<std::filesystem::path> record_path(const RunOptions& options) {
   if (!options.record) return {};
@@ -81,28 +52,14 @@ int dry_run(const RunOptions& options, const plan::Plan& plan) {
   return ok;
 }
 
-/// Of all ranks together; every rank counts as the heaviest.
-Bytes arenas_of(plan::Plan plan) {
-  plan::measure_engine(plan);
-  return plan.engine_memory ? plan.layout.dims.world() * plan.engine_memory->total : Bytes{};
+/// What the ranks do not know of their record.
+void complete(record::RunRecord& record, const RunOptions& options, const plan::Plan&) {
+  if (options.check && !record.broken_promises.empty()) record.exit = check_failed;
 }
 
-std::optional<Bytes> shrunk_arenas(const RunOptions& options) {
-  if (options.config.inputs.shrink) return {};
-  RunOptions smaller = options;
-  smaller.config.inputs.shrink = true;
-  const auto checked = check_run_config(smaller);
-  if (!checked || !checked->plan) return {};
-  return arenas_of(*checked->plan);
-}
-
-Result<void> check_memory(const RunOptions& options, const plan::Plan& plan) {
-  const auto machine = cluster::this_machine();
-  if (!machine) return tl::unexpected(machine.error());
-  const launch::MemoryDemand demand{.world = static_cast<int>(plan.layout.dims.world()),
-                                    .of_arenas = arenas_of(plan)};
-  if (demand.total() <= machine->available_memory) return {};
-  return launch::check_memory(demand, machine->available_memory, shrunk_arenas(options));
+int verdict_on(const record::RunRecord& record, const RunOptions& options) {
+  if (!options.check || record.broken_promises.empty()) return ok;
+  return stop_with(check_failed, record::check_message(record.broken_promises));
 }
 
 int run_threads(const RunOptions& options, const PreparedRun& prepared) {
@@ -112,14 +69,15 @@ int run_threads(const RunOptions& options, const PreparedRun& prepared) {
     print_now(step_line(step));
     bar.show(step.step);
   };
-  const auto record = train::run_in_process(prepared.run, limit_of(options), listener);
+  auto record = train::run_in_process(prepared.run, limit_of(options), listener);
   bar.clear();
   if (!record) return stop_with(rank_failed, record.error().message);
+  complete(*record, options, *prepared.checked.plan);
   print_now(run_summary(*record, prepared.data));
   if (const auto path = record_path(options))
     if (const auto written = record::write_run_record(*path, *record); !written)
       return stop_with(environment, written.error().message);
-  return ok;
+  return verdict_on(*record, options);
 }
 
 int run_rank(const RunOptions& options, const PreparedRun& prepared,
@@ -128,12 +86,16 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
       .rank = identity.rank,
       .folder = identity.folder,
       .record = record_path(options),
-      .timeout = options.timeout ? std::optional(train::Seconds(*options.timeout)) : std::nullopt};
+      .timeout = options.timeout ? std::optional(train::Seconds(*options.timeout)) : std::nullopt,
+      .complete = [&](record::RunRecord& record) {
+        complete(record, options, *prepared.checked.plan);
+      }};
   const auto listener = [](const record::StepRecord& step) { print_now(step_line(step)); };
   const auto record = train::run_mpi_worker(prepared.run, settings, listener);
   if (!record) return stop_with(environment, record.error().message);
-  if (identity.rank == 0) print_now(run_summary(*record, prepared.data));
-  return ok;
+  if (identity.rank != 0) return ok;
+  print_now(run_summary(*record, prepared.data));
+  return identity.folder ? ok : verdict_on(*record, options);  // the launcher has the last word
 }
 
 int report(const Result<launch::Outcome>& outcome, int world, ColorMode mode) {
@@ -170,7 +132,15 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
   const auto command = command_of(options, *prepared.checked.plan, scratch->folder());
   const auto outcome = launch::supervise(*processes, command, job, listener);
   bar.clear();
-  return report(outcome, world, options.config.color);
+  const int code = report(outcome, world, options.config.color);
+  if (code != ok || !options.check) return code;
+  const auto record = record::read_run_record(scratch->folder().record_file());
+  if (!record) return stop_with(environment, record.error().message);
+  return verdict_on(*record, options);
+}
+
+Demand demand_of(const plan::Plan& plan) {
+  return {static_cast<int>(plan.layout.dims.world()), arenas_of(plan)};
 }
 
 /// The part that is the same for every role, and speaks for whoever is not a rank beside others.
@@ -187,7 +157,7 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
   if (!prepared) return stop_with(prepared.error());
   if (speaks) print_verdict(prepared->checked, options.config.color);
   if (speaks && !rank)
-    if (const auto fits = check_memory(options, *prepared->checked.plan); !fits)
+    if (const auto fits = check_memory(options, demand_of(*prepared->checked.plan)); !fits)
       return stop_with(findings, fits.error().message);
   if (speaks) print_now(run_header(*prepared, options.transport));
   if (options.transport == Transport::threads) return run_threads(options, *prepared);
@@ -197,12 +167,7 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
 }  // namespace
 
 int run(const RunOptions& options) {
-  const auto& world_size = options.config.inputs.world_size;
-  if (options.ranks && world_size && *options.ranks != *world_size)
-    return usage_error("run", fmt::format("-n {} and --world-size {} differ. use one of them",
-                                          *options.ranks, *world_size));
-  if (options.path == "-")
-    return usage_error("run", "run reads a file (every rank reads it again). name one");
+  if (const int usage = check_rank_flags("run", options); usage != ok) return usage;
   const auto rank = launch::started_as(cluster::process_variables());
   if (!rank) return stop_with(environment, rank.error().message);
   return run_as(options, *rank);

@@ -9,6 +9,7 @@ int validate(const ValidateOptions& options);
 int plan(const PlanOptions& options);
 int layout(const LayoutOptions& options);
 int run(const RunOptions& options);
+int verify(const VerifyOptions& options);
 int explain(const ExplainOptions& options);
 int rules(const RulesOptions& options);
 int doctor(const DoctorOptions& options);

@@ -26,6 +26,7 @@ struct TransferStart {
   Bytes sent;                     // by this rank, as planned
   std::span<const Route> routes;  // of an exchange; a collective goes round the ring
   int communicator = 0;           // number among the rank's: groups of one name may have several
+  Index messages = 0;             // that this rank posts
 };
 
 class Trace {

@@ -63,6 +63,28 @@ Bytes sent_in_all_reduce(const Tensor& t, int rank, int size) {
   return {elements * size_of(t.dtype)};
 }
 
+/// Hops of the ring all-reduce that carry a chunk, as sent_in_all_reduce() has them.
+Index messages_in_all_reduce(const Tensor& t, int rank, int size) {
+  const auto carries = [&](int i) { return Index{chunk(t.elements(), i, size).count > 0}; };
+  return 2 * std::min<Index>(t.elements(), size) - carries(rank) - carries((rank + 1) % size);
+}
+
+/// Messages that this rank posts; empty ones are not.
+Index sent_messages(const Transfer& t, int rank, int size) {
+  switch (t.collective) {
+    case Collective::exchange:
+      return std::count_if(t.messages.begin(), t.messages.end(),
+                           [](const Message& m) { return sends(m) && m.buffer.elements() > 0; });
+    case Collective::all_gather:
+      return t.in.elements() > 0 ? size - 1 : 0;
+    case Collective::reduce_scatter:
+      return t.out.elements() > 0 ? size - 1 : 0;
+    case Collective::all_reduce:
+      return messages_in_all_reduce(t.in, rank, size);
+  }
+  return 0;
+}
+
 /// A transfer that was over before it began; it must be waited for all the same.
 struct Done final : Work::Pending {
   void wait() override {}
@@ -123,7 +145,7 @@ Work Communicator::launch(const Transfer& t) {
   const int id = trace_.next_id();
   const auto routes = routes_of(t.messages);
   trace_.start({id, group_, name_of(t.collective), rank_, size_, sent_bytes(t, rank_, size_),
-                routes, number_});
+                routes, number_, sent_messages(t, rank_, size_)});
   if (size_ > 1) return {start(t), trace_, group_, id};
   if (t.collective != Collective::exchange) copy(t.in, t.out);
   return {std::make_unique<Done>(), trace_, group_, id};

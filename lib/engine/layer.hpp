@@ -33,6 +33,16 @@ struct Batch {
   std::uint32_t first_sample;        // global number of sample 0
 };
 
+/// Where in a step a rank is, for those who ask what it held there. Numbers count from 0.
+struct Position {
+  enum class Part : std::uint8_t { forward, loss, backward, update };
+  static constexpr Index embedding = -1;
+
+  Part part = Part::update;
+  Index layer = embedding;  // of the model, in forward and backward
+  int micro_batch = 0;
+};
+
 struct Step {
   kernels::Ops& ops;
   const Groups& groups;
@@ -41,8 +51,13 @@ struct Step {
   kernels::Arena& scratch;
   kernels::Arena& rebuilt;  // what a layer that is run again saves; one layer at a time
 
+  Position* position = nullptr;
+
   /// The same step, saving where nothing is kept.
-  Step rebuilding() const { return {ops, groups, batch, rebuilt, scratch, rebuilt}; }
+  Step rebuilding() const { return {ops, groups, batch, rebuilt, scratch, rebuilt, position}; }
+  void enter(Position::Part part, Index layer) const {
+    if (position != nullptr) position->part = part, position->layer = layer;
+  }
 };
 
 /// forward: y = f(x). backward: `grad` comes as dL/dy and leaves as dL/dx; parameter gradients are

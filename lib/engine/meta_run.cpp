@@ -10,19 +10,33 @@ using layout::Dim;
 /// Adds up what one step does; what comes before the first step (initial weights) is not counted.
 class SumTrace final : public kernels::Trace {
  public:
+  /// Every tensor is made for an op or a transfer, which is when we look.
   void compute(std::string_view, const kernels::Cost& cost) override {
-    if (counting) sum.flops += cost.flops;
+    if (rank == nullptr) return;
+    sum.flops += cost.flops;
+    look();
   }
   void start(const kernels::TransferStart& transfer) override {
-    if (!counting || transfer.size == 1) return;
+    if (rank == nullptr || transfer.size == 1) return;
     Traffic& traffic = sum.traffic[{std::string(transfer.group), std::string(transfer.collective)}];
     traffic.sent += transfer.sent;
-    ++traffic.messages;
+    traffic.messages += transfer.messages;
+    look();
   }
   void wait(std::string_view, int) override {}
 
-  bool counting = false;
+  const Trainer* rank = nullptr;  // from its first step on
   Footprint sum;
+
+ private:
+  void look() {
+    const Bytes held = rank->held_in_all();
+    if (held <= most_) return;
+    most_ = held;
+    sum.peak = {rank->position(), rank->held()};
+  }
+
+  Bytes most_;
 };
 
 /// More than any rank will ever hold: addresses alone, no memory.
@@ -34,7 +48,7 @@ MemoryPlan endless_memory(int in_flight_micro_batches) {
   return plan;
 }
 
-/// One step under `trace`, which `begin` tells when the initial weights are drawn.
+/// One step under `trace`; `begin` is told of the rank when its initial weights are drawn.
 template <class Begin>
 MemoryPlan run_step(const Job& job, layout::Coordinates at, const Documents& documents,
                     kernels::Trace& trace, const Begin& begin) {
@@ -44,7 +58,7 @@ MemoryPlan run_step(const Job& job, layout::Coordinates at, const Documents& doc
   const Groups groups = groups_of(set);
   const auto actions = schedule_of(at[Dim::pp], job.dims.pp, job.virtual_stages, job.micro_batches);
   Trainer trainer(*ops, groups, job, at, endless_memory(in_flight(actions)));
-  begin();
+  begin(trainer);
   trainer.step(1, 0.0, [&](int) { return MicroBatch{.documents = documents}; });
   return trainer.peak();
 }
@@ -67,13 +81,14 @@ Footprint meta_run(const Job& job, layout::Coordinates at) {
 
 Footprint meta_run(const Job& job, layout::Coordinates at, const Documents& documents) {
   SumTrace trace;
-  trace.sum.memory = run_step(job, at, documents, trace, [&] { trace.counting = true; });
+  trace.sum.memory =
+      run_step(job, at, documents, trace, [&](const Trainer& rank) { trace.rank = &rank; });
   return trace.sum;
 }
 
 StepTrace trace_step(const Job& job, layout::Coordinates at, const Documents& documents) {
   StepTrace trace;
-  run_step(job, at, documents, trace, [&] { trace.clear(); });
+  run_step(job, at, documents, trace, [&](const Trainer&) { trace.clear(); });
   return trace;
 }
 

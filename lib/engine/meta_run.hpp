@@ -11,11 +11,19 @@ namespace cpplan::engine {
 
 struct Traffic {
   Bytes sent;
-  Index messages = 0;  // transfers started
+  Index messages = 0;  // posted
+};
+
+/// When a rank holds most at once. Its arenas have their own peaks at moments of their own, so
+/// together they are larger.
+struct PeakMoment {
+  Position at;
+  MemoryPlan held;
 };
 
 struct Footprint {
   MemoryPlan memory;
+  PeakMoment peak;
   std::map<std::pair<std::string, std::string>, Traffic> traffic;  // (group, collective), one step
   Flops flops;                                                     // one step
 };

@@ -34,6 +34,7 @@ void Pipeline::run(const MicroBatchSource& source) {
     }
   }
   for (Gradient& gradient : gradients_) gradient.sent.wait();
+  position_ = {};
 }
 
 void Pipeline::forward(const Action& action, const MicroBatchSource& source) {
@@ -90,7 +91,9 @@ Pipeline::Slot& Pipeline::slot_of(const Action& action) {
 
 Step Pipeline::step_in(Slot& slot, const Batch& batch) {
   const auto number = static_cast<std::size_t>(&slot - slots_.data());
-  return {ops_, groups_, batch, arenas_.saved[number], arenas_.scratch, arenas_.rebuilt};
+  position_.micro_batch = slot.micro_batch;
+  return {ops_,      groups_, batch, arenas_.saved[number], arenas_.scratch, arenas_.rebuilt,
+          &position_};
 }
 
 comm::Work Pipeline::exchange(comm::Communicator& stages, comm::Message message) {

@@ -27,6 +27,8 @@ class Pipeline {
 
   /// One step's forwards and backwards; adds to gradients and loss.
   void run(const MicroBatchSource&);
+  /// Where in the step the rank is.
+  const Position& position() const { return position_; }
 
  private:
   struct Slot {
@@ -62,6 +64,7 @@ class Pipeline {
   std::vector<Gradient> gradients_;  // one a chunk: two stages can owe each other one of each
   std::vector<Slot> slots_;
   std::vector<Action> actions_;
+  Position position_;
 };
 
 }  // namespace cpplan::engine

@@ -5,8 +5,17 @@
 
 namespace cpplan::engine {
 
+namespace {
+
+Index layers_before(const Job& job, int stage) {
+  const auto& layers = job.stage_layers;
+  return std::accumulate(layers.begin(), layers.begin() + stage, Index{0});
+}
+
+}  // namespace
+
 Stage::Stage(const Job& job, int number, const ParameterStore& store, UnitTraffic traffic)
-    : tp_(job.dims), traffic_(traffic) {
+    : tp_(job.dims), traffic_(traffic), first_layer_(layers_before(job, number)) {
   const auto& layers = job.stage_layers;
   expect(std::ssize(layers) == job.dims.pp * job.virtual_stages,
          "a layer count for each virtual stage");
@@ -15,10 +24,10 @@ Stage::Stage(const Job& job, int number, const ParameterStore& store, UnitTraffi
     embedding_.emplace(tp_, store.weight(table));
     embedding_unit_ = store.unit_of(table);
   }
-  const int before = std::accumulate(layers.begin(), layers.begin() + number, 0);
   for (int i = 0; i < layers[static_cast<std::size_t>(number)]; ++i) {
-    blocks_.emplace_back(job.recompute, TransformerBlock(job, tp_, before + i, store));
-    block_units_.push_back(store.unit_of(layer_tensors(job.model, before + i).attention_norm));
+    blocks_.emplace_back(job.recompute, TransformerBlock(job, tp_, first_layer_ + i, store));
+    block_units_.push_back(
+        store.unit_of(layer_tensors(job.model, first_layer_ + i).attention_norm));
   }
   if (number + 1 == std::ssize(layers)) add_head(job, store);
 }
@@ -31,6 +40,7 @@ void Stage::add_head(const Job& job, const ParameterStore& store) {
 }
 
 void Stage::forward(Step& step, Saved& saved) const {
+  step.enter(Position::Part::forward, Position::embedding);
   if (first()) {
     traffic_.parameters.require(embedding_unit_);
     if (!blocks_.empty()) traffic_.parameters.prefetch(block_units_.front());
@@ -39,6 +49,7 @@ void Stage::forward(Step& step, Saved& saved) const {
   saved.blocks.assign(blocks_.size(), {});
   saved.output = saved.input;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    step.enter(Position::Part::forward, first_layer_ + static_cast<Index>(i));
     traffic_.parameters.require(block_units_[i]);
     prefetch_after(i);
     const Tensor x = saved.output;
@@ -57,6 +68,7 @@ void Stage::backward(Step& step, Tensor grad, Tensor loss, Saved& saved,
                      Accumulation accumulation) const {
   if (last()) head_backward(step, grad, loss, saved, accumulation);
   for (std::size_t i = blocks_.size(); i-- > 0;) {
+    step.enter(Position::Part::backward, first_layer_ + static_cast<Index>(i));
     traffic_.parameters.require(block_units_[i]);
     if (i > 0) traffic_.parameters.prefetch(block_units_[i - 1]);
     traffic_.gradients.open(block_units_[i]);
@@ -68,6 +80,7 @@ void Stage::backward(Step& step, Tensor grad, Tensor loss, Saved& saved,
 
 void Stage::head_backward(Step& step, Tensor grad, Tensor loss, Saved& saved,
                           Accumulation accumulation) const {
+  step.enter(Position::Part::loss, Position::embedding);
   for (const std::size_t unit : head_units_) {
     traffic_.parameters.require(unit);
     traffic_.gradients.open(unit);
@@ -81,6 +94,7 @@ void Stage::head_backward(Step& step, Tensor grad, Tensor loss, Saved& saved,
 }
 
 void Stage::embedding_backward(Step& step, Tensor grad, Accumulation accumulation) const {
+  step.enter(Position::Part::backward, Position::embedding);
   traffic_.gradients.open(embedding_unit_);
   embedding_->backward(step, grad);
   traffic_.gradients.close(embedding_unit_, accumulation);

@@ -49,6 +49,7 @@ class Stage {
 
   TensorParallel tp_;
   UnitTraffic traffic_;
+  Index first_layer_;
   std::optional<EmbeddingLayer> embedding_;
   std::vector<Recomputable<TransformerBlock>> blocks_;
   std::optional<LossHead> head_;

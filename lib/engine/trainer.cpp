@@ -133,19 +133,45 @@ std::span<const double> Trainer::squared_norms() const {
   return state_->squared_norms;
 }
 
+namespace {
+
+/// `of` every arena.
+template <class State, class Of>
+MemoryPlan by_arena(const State& s, const Of& of) {
+  MemoryPlan plan{.parameters = of(s.parameters),
+                  .gradients = of(s.gradients),
+                  .optimizer = of(s.states),
+                  .scratch = of(s.scratch),
+                  .inputs = of(s.inputs),
+                  .control = of(s.control_arena),
+                  .rebuilt = of(s.rebuilt),
+                  .gathered = of(s.gathered)};
+  for (const auto& arena : s.saved) plan.saved.push_back(of(arena));
+  return plan;
+}
+
+}  // namespace
+
 MemoryPlan Trainer::peak() const {
+  auto plan = by_arena(*state_, [](const kernels::Arena& arena) { return arena.peak(); });
+  plan.remote = state_->scratch.remote_peak();
+  return plan;
+}
+
+MemoryPlan Trainer::held() const {
+  return by_arena(*state_, [](const kernels::Arena& arena) { return arena.used(); });
+}
+
+Bytes Trainer::held_in_all() const {
   const State& s = *state_;
-  MemoryPlan peak{.parameters = s.parameters.peak(),
-                  .gradients = s.gradients.peak(),
-                  .optimizer = s.states.peak(),
-                  .scratch = s.scratch.peak(),
-                  .inputs = s.inputs.peak(),
-                  .control = s.control_arena.peak(),
-                  .rebuilt = s.rebuilt.peak(),
-                  .gathered = s.gathered.peak()};
-  peak.remote = s.scratch.remote_peak();
-  for (const auto& arena : s.saved) peak.saved.push_back(arena.peak());
-  return peak;
+  Bytes sum = s.parameters.used() + s.gradients.used() + s.states.used() + s.scratch.used() +
+              s.rebuilt.used() + s.gathered.used() + s.inputs.used() + s.control_arena.used();
+  for (const auto& arena : s.saved) sum += arena.used();
+  return sum;
+}
+
+const Position& Trainer::position() const {
+  return state_->pipeline.position();
 }
 
 }  // namespace cpplan::engine

@@ -45,6 +45,11 @@ class Trainer {
   std::span<const double> squared_norms() const;
   /// The most that each arena held so far.
   MemoryPlan peak() const;
+  /// What each arena holds now, and their sum.
+  MemoryPlan held() const;
+  Bytes held_in_all() const;
+  /// Where in a step the rank is.
+  const Position& position() const;
 
  private:
   struct State;

@@ -15,9 +15,8 @@ Plan make_plan(const config::TrainingConfig&, const PlanInputs&, const cluster::
 /// data. Error where the plan has no model, or layers that do not fit its stages.
 Result<engine::Job> make_job(const Plan&);
 
-/// Fills engine_memory and engine_traffic by running one step of the engine on shapes alone: of
-/// rank 0 for the traffic, of one rank for each kind of stage for the memory. Leaves both empty
-/// where make_job() fails or the degrees do not divide the model.
+/// Fills engine_memory and engine_communication by running one step of the engine on shapes alone,
+/// of every rank that differs; or no_engine, where make_job() fails.
 void measure_engine(Plan&);
 
 }  // namespace cpplan::plan

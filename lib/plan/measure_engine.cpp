@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/meta_run.hpp"
+#include "plan/engine_communication.hpp"
 #include "plan/make_plan.hpp"
 
 namespace cpplan::plan {
@@ -54,38 +55,53 @@ engine::Footprint footprint_of(const engine::Job& job, const layout::Coordinates
   return footprint;
 }
 
-EngineMemory memory_of(const engine::MemoryPlan& m, int rank) {
-  EngineMemory memory;
-  memory.parameters = m.parameters;
-  memory.gradients = m.gradients;
-  memory.optimizer = m.optimizer;
-  for (const Bytes saved : m.saved) memory.activations += saved;
-  memory.buffers = m.scratch + m.rebuilt + m.gathered + m.inputs + m.control;
-  memory.total = m.total();
-  memory.heaviest_rank = rank;
-  return memory;
+EngineBytes bytes_of(const engine::MemoryPlan& m) {
+  EngineBytes bytes;
+  bytes.parameters = m.parameters;
+  bytes.gradients = m.gradients;
+  bytes.optimizer = m.optimizer;
+  for (const Bytes saved : m.saved) bytes.activations += saved;
+  bytes.buffers = m.scratch + m.rebuilt + m.gathered + m.inputs + m.control;
+  bytes.total = m.total();
+  return bytes;
 }
 
-std::vector<TrafficRow> traffic_of(const engine::Footprint& footprint) {
-  std::vector<TrafficRow> rows;
-  for (const auto& [key, traffic] : footprint.traffic)
-    rows.push_back({key.first, key.second, traffic.sent, traffic.messages});
-  return rows;
+const char* name_of(engine::Position::Part part) {
+  constexpr const char* names[] = {"forward", "loss", "backward", "update"};
+  return names[static_cast<int>(part)];
+}
+
+EngineMemory memory_of(const engine::Footprint& footprint, int rank) {
+  using Part = engine::Position::Part;
+  EngineMemory memory{bytes_of(footprint.memory)};
+  memory.heaviest_rank = rank;
+  memory.remote = footprint.memory.remote;
+  memory.peak = bytes_of(footprint.peak.held);
+  const auto& [part, layer, micro_batch] = footprint.peak.at;
+  memory.peak_action = name_of(part);
+  if (part != Part::update) memory.peak_micro_batch = micro_batch;
+  const bool in_layer = part == Part::forward || part == Part::backward;
+  if (in_layer && layer != engine::Position::embedding) memory.peak_layer = layer;
+  return memory;
 }
 
 }  // namespace
 
 void measure_engine(Plan& plan) {
   const auto job = make_job(plan);
-  if (!job) return;
+  if (!job) {
+    plan.no_engine = job.error().message;
+    return;
+  }
+  const auto of_rank = [&](const layout::Coordinates& at) { return footprint_of(*job, at); };
+  plan.engine_communication = communication_of(*job, of_rank);
   const layout::Ranks ranks(job->dims, job->order);
   for (const int stage : distinct_stages(*job)) {
     layout::Coordinates at;
     at[Dim::pp] = stage;
-    const auto footprint = footprint_of(*job, at);
-    if (stage == 0) plan.engine_traffic = traffic_of(footprint);
+    const auto footprint = of_rank(at);
     if (!plan.engine_memory || footprint.memory.total() > plan.engine_memory->total)
-      plan.engine_memory = memory_of(footprint.memory, ranks.rank(at));
+      plan.engine_memory = memory_of(footprint, ranks.rank(at));
   }
 }
 

@@ -183,10 +183,20 @@ struct LayoutPlan {
   std::optional<double> bubble_fraction;  // of a pipeline: (p-1) / (v M + p-1)
 };
 
-/// Bytes of one rank of our engine by what they hold, from the meta run.
-struct EngineMemory {
+/// Bytes of one rank of our engine by what they hold.
+struct EngineBytes {
   Bytes parameters, gradients, optimizer, activations, buffers, total;
+};
+
+/// Arenas of the heaviest rank, from the meta run: what `cpplan run` allocates. JSON:
+/// memory.engine.
+struct EngineMemory : EngineBytes {
   int heaviest_rank = 0;
+  Bytes remote;                           // of buffers: rows of other context-parallel ranks
+  EngineBytes peak;                       // held when most is held at once
+  std::string peak_action;                // "forward", "loss", "backward", "update"
+  std::optional<Index> peak_layer;        // of forward and backward; none: the embedding
+  std::optional<Index> peak_micro_batch;  // of all but the update; both count from 0
 };
 
 enum class MemoryKind : std::uint8_t { parameters, gradients, optimizer, activations, transient };
@@ -217,10 +227,30 @@ struct FrameworkMemory {
   Fit fit = Fit::unknown;
 };
 
+/// What a rank sends in one step, of one kind.
 struct TrafficRow {
   std::string group, collective;
-  Bytes bytes;  // sent by the rank in one step
+  Bytes bytes;
   Index messages = 0;
+  std::optional<double> formula_bytes;  // by closed formula: a second opinion
+  std::string formula;                  // with the numbers put in
+};
+
+/// Ranks of a pipeline stage that send the same.
+struct EngineRankClass {
+  int rank = 0;  // the first of them
+  int stage = 0;
+  Index ranks = 1;
+  Bytes bytes;  // of all kinds
+  Index messages = 0;
+  std::vector<TrafficRow> traffic;
+};
+
+/// JSON: communication.engine.
+struct EngineCommunication {
+  std::vector<EngineRankClass> classes;  // by their first ranks
+  std::size_t heaviest = 0;              // which of them sends most
+  const EngineRankClass& heaviest_class() const { return classes[heaviest]; }
 };
 
 /// What Megatron's dialect has beside the rest.
@@ -247,8 +277,9 @@ struct Plan {
   // loss never makes them.
   std::optional<Bytes> logits_fp32_bytes_per_rank;
   std::optional<EngineMemory> engine_memory;
-  std::vector<TrafficRow> engine_traffic;  // of rank 0
-  diag::Diagnostics diagnostics;           // of planning; rules/ adds its own
+  std::optional<EngineCommunication> engine_communication;
+  std::string no_engine;          // why there is none of both: what the engine cannot do
+  diag::Diagnostics diagnostics;  // of planning; rules/ adds its own
 };
 
 }  // namespace cpplan::plan

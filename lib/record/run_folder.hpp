@@ -13,6 +13,8 @@ struct RunFolder {
   std::filesystem::path status_file(int rank) const {
     return path / ("rank-" + std::to_string(rank) + ".status");
   }
+  /// What rank 0 leaves for the launcher to judge.
+  std::filesystem::path record_file() const { return path / "run.json"; }
   /// Where the transport keeps the memory that ranks share.
   std::filesystem::path shared_memory() const { return path / "segments"; }
   /// Session files of the process manager.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 
 #include "base/files.hpp"
@@ -31,11 +32,35 @@ Json step_json(const StepRecord& step) {
 
 Json traffic_json(const TrafficRecord& row) {
   return Json::Object{{"rank", row.rank},
+                      {"ranks", row.ranks},
                       {"group", row.group},
                       {"collective", row.collective},
                       {"planned_bytes", row.planned},
                       {"measured_bytes", row.measured},
+                      {"planned_messages", row.planned_messages},
                       {"messages", row.messages}};
+}
+
+Json memory_json(const MemoryRecord& memory) {
+  Json ranks = Json::array();
+  for (const RankMemory& rank : memory.ranks)
+    ranks.push_back(Json::Object{
+        {"rank", rank.rank},
+        {"planned_peak_bytes", rank.planned_peak},
+        {"measured_peak_bytes", rank.measured_peak},
+        {"resident_peak_bytes", rank.resident_peak ? Json(*rank.resident_peak) : Json()}});
+  return Json::Object{{"planned_peak_bytes", memory.planned_peak},
+                      {"measured_peak_bytes", memory.measured_peak},
+                      {"ranks", std::move(ranks)}};
+}
+
+Json time_json(const TimeRecord& time) {
+  return Json::Object{{"predicted_step_seconds", time.predicted ? Json(*time.predicted) : Json()},
+                      {"measured_step_seconds", time.measured}};
+}
+
+Json check_json(const std::vector<std::string>& broken) {
+  return Json::Object{{"holds", broken.empty()}, {"broken", broken}};
 }
 
 Json parameters_json(const std::vector<ParameterRecord>& parameters) {
@@ -62,7 +87,31 @@ TrafficRecord traffic_from(const Reader& json) {
           .collective = json.text("collective"),
           .planned = {json.integer("planned_bytes")},
           .measured = {json.integer("measured_bytes")},
-          .messages = json.integer("messages")};
+          .messages = json.integer("messages"),
+          .ranks = json.integer("ranks"),
+          .planned_messages = json.integer("planned_messages")};
+}
+
+RankMemory rank_memory_from(const Reader& json) {
+  const Json* resident = json.json().find("resident_peak_bytes");
+  const bool measured = resident && resident->is_integer();
+  return {.rank = static_cast<int>(json.integer("rank")),
+          .planned_peak = {json.integer("planned_peak_bytes")},
+          .measured_peak = {json.integer("measured_peak_bytes")},
+          .resident_peak = measured ? std::optional(Bytes{resident->as_integer()}) : std::nullopt};
+}
+
+MemoryRecord memory_from(const Reader& json) {
+  MemoryRecord memory{
+      {json.integer("planned_peak_bytes")}, {json.integer("measured_peak_bytes")}, {}};
+  json.each("ranks", [&](const Reader& rank) { memory.ranks.push_back(rank_memory_from(rank)); });
+  return memory;
+}
+
+TimeRecord time_from(const Reader& json) {
+  const double predicted = json.number("predicted_step_seconds");
+  return {std::isnan(predicted) ? std::nullopt : std::optional(predicted),
+          json.number("measured_step_seconds")};
 }
 
 void read_layout(const Reader& json, RunRecord& record, std::optional<Error>& error) {
@@ -88,8 +137,11 @@ RunRecord read_members(const Reader& json, std::optional<Error>& error) {
     record.parameters.push_back({member.first, parameters.member(member).number("grad_norm")});
   json.each("communication",
             [&](const Reader& row) { record.communication.push_back(traffic_from(row)); });
-  const Reader memory = json.object("memory");
-  record.memory = {{memory.integer("planned_peak_bytes")}, {memory.integer("measured_peak_bytes")}};
+  record.memory = memory_from(json.object("memory"));
+  record.time = time_from(json.object("time"));
+  json.object("check").each("broken", [&](const Reader& sentence) {
+    if (sentence.json().is_string()) record.broken_promises.push_back(sentence.json().as_string());
+  });
   record.exit = static_cast<int>(json.integer("exit"));
   return record;
 }
@@ -107,8 +159,9 @@ Json to_json(const RunRecord& record) {
   json["steps"] = steps;
   json["parameters"] = parameters_json(record.parameters);
   json["communication"] = communication;
-  json["memory"] = Json::Object{{"planned_peak_bytes", record.memory.planned_peak},
-                                {"measured_peak_bytes", record.memory.measured_peak}};
+  json["memory"] = memory_json(record.memory);
+  json["time"] = time_json(record.time);
+  json["check"] = check_json(record.broken_promises);
   json["exit"] = record.exit;
   return json;
 }

@@ -2,6 +2,7 @@
 // What a training run leaves: the losses, what it sent and what it held, beside what the plan said.
 // Written by rank 0, complete or not at all; read by report/ and by whoever compares runs.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,20 +27,38 @@ struct ParameterRecord {
   friend bool operator==(const ParameterRecord&, const ParameterRecord&) = default;
 };
 
-/// What one rank sent in the whole run, of one kind. Ranks of a pipeline stage send alike: the
-/// record has one rank of each stage.
+/// What one rank sent in the whole run, of one kind. Ranks that sent alike are a class: the record
+/// has the first of each.
 struct TrafficRecord {
   int rank = 0;
   std::string group, collective;
   Bytes planned, measured;
-  Index messages = 0;
+  Index messages = 0;  // as measured
+  Index ranks = 1;     // of the class
+  Index planned_messages = 0;
   friend bool operator==(const TrafficRecord&, const TrafficRecord&) = default;
 };
 
-/// Of the rank that holds most.
-struct MemoryRecord {
+/// Of one rank: its arenas as planned and as used, and by how much the memory of its process grew
+/// from before they were made to the most it held; none where ranks share a process.
+struct RankMemory {
+  int rank = 0;
   Bytes planned_peak, measured_peak;
+  std::optional<Bytes> resident_peak;
+  friend bool operator==(const RankMemory&, const RankMemory&) = default;
+};
+
+struct MemoryRecord {
+  Bytes planned_peak, measured_peak;  // the most of any rank
+  std::vector<RankMemory> ranks;      // all of them, in order
   friend bool operator==(const MemoryRecord&, const MemoryRecord&) = default;
+};
+
+/// Seconds of a step: by the plan's simulation, and the median of all steps but the first.
+struct TimeRecord {
+  std::optional<double> predicted;
+  double measured = 0;
+  friend bool operator==(const TimeRecord&, const TimeRecord&) = default;
 };
 
 struct RunRecord {
@@ -52,6 +71,8 @@ struct RunRecord {
   std::vector<ParameterRecord> parameters;
   std::vector<TrafficRecord> communication;
   MemoryRecord memory;
+  TimeRecord time;
+  std::vector<std::string> broken_promises;  // record/promises.hpp; none: the plan held
   int exit = 0;
   friend bool operator==(const RunRecord&, const RunRecord&) = default;
 };

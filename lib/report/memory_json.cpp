@@ -1,5 +1,7 @@
 #include "report/memory_json.hpp"
 
+#include <fmt/format.h>
+
 #include "report/json_values.hpp"
 
 namespace cpplan::report {
@@ -47,13 +49,36 @@ Json framework_json(const plan::FrameworkMemory& m) {
 }
 
 Json engine_json(const plan::EngineMemory& m) {
-  return Json::Object{{"parameter_bytes", m.parameters}, {"gradient_bytes", m.gradients},
-                      {"optimizer_bytes", m.optimizer},  {"activation_bytes", m.activations},
-                      {"buffer_bytes", m.buffers},       {"total_bytes", m.total},
-                      {"heaviest_rank", m.heaviest_rank}};
+  return Json::Object{{"parameter_bytes", m.parameters},
+                      {"gradient_bytes", m.gradients},
+                      {"optimizer_bytes", m.optimizer},
+                      {"activation_bytes", m.activations},
+                      {"buffer_bytes", m.buffers},
+                      {"remote_row_bytes", m.remote},
+                      {"total_bytes", m.total},
+                      {"heaviest_rank", m.heaviest_rank},
+                      {"peak_moment", peak_moment(m)},
+                      {"peak_action", m.peak_action},
+                      {"peak_layer", or_null(m.peak_layer)},
+                      {"peak_micro_batch", or_null(m.peak_micro_batch)},
+                      {"peak_parameter_bytes", m.peak.parameters},
+                      {"peak_gradient_bytes", m.peak.gradients},
+                      {"peak_optimizer_bytes", m.peak.optimizer},
+                      {"peak_activation_bytes", m.peak.activations},
+                      {"peak_buffer_bytes", m.peak.buffers},
+                      {"peak_held_bytes", m.peak.total}};
 }
 
 }  // namespace
+
+std::string peak_moment(const plan::EngineMemory& m) {
+  if (!m.peak_micro_batch) return "sum of the gradients and update";
+  const std::string of = fmt::format("micro-batch {}", *m.peak_micro_batch);
+  if (m.peak_action == "loss") return "loss of " + of;
+  const std::string where =
+      m.peak_layer ? fmt::format("layer {}", *m.peak_layer) : std::string("the embedding");
+  return fmt::format("{} of {}, {}", m.peak_action, where, of);
+}
 
 Json memory_json(const plan::Plan& plan) {
   const auto& framework = plan.framework_memory;

@@ -1,6 +1,7 @@
 #include "report/plan_json.hpp"
 
 #include "diag/render_json.hpp"
+#include "report/communication_json.hpp"
 #include "report/config_json.hpp"
 #include "report/groups_json.hpp"
 #include "report/json_values.hpp"
@@ -76,16 +77,6 @@ Json layout_json(const plan::Plan& plan) {
   return json;
 }
 
-Json communication_json(const std::vector<plan::TrafficRow>& rows) {
-  Json engine = Json::array();
-  for (const plan::TrafficRow& row : rows)
-    engine.push_back(Json::Object{{"group", row.group},
-                                  {"collective", row.collective},
-                                  {"bytes", row.bytes},
-                                  {"messages", row.messages}});
-  return Json::Object{{"engine_traffic", std::move(engine)}};
-}
-
 }  // namespace
 
 Json plan_json(const plan::Plan& plan, const diag::Diagnostics& findings) {
@@ -95,7 +86,7 @@ Json plan_json(const plan::Plan& plan, const diag::Diagnostics& findings) {
       {"batch", batch_json(plan)},       {"data", data_json(plan.steps)},
       {"steps", steps_json(plan.steps)}, {"packing", packing_json(plan)},
       {"sequence", sequence_json(plan)}, {"layout", layout_json(plan)},
-      {"memory", memory_json(plan)},     {"communication", communication_json(plan.engine_traffic)},
+      {"memory", memory_json(plan)},     {"communication", communication_json(plan)},
       {"time", Json::object()}};
   if (plan.as_version) json["as"] = as_json(*plan.as_version);
   json["diagnostics"] = diag::diagnostics_json(findings);

@@ -40,7 +40,7 @@ std::string plan_text(const plan::Plan& plan, diag::Color color) {
       {"documents of a packed sequence", documents_section(plan)},
       {"memory of the framework (one rank)", framework_memory_section(plan)},
       {"memory of the engine", memory_section(plan)},
-      {"traffic of the engine (rank 0, one step)", traffic_section(plan)},
+      {traffic_title(plan), traffic_section(plan)},
       {"launch", launch_section(plan)}};
   std::string text = heading(title_of(plan), color);
   for (const auto& [title, section] : sections)

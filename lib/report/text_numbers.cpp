@@ -75,27 +75,4 @@ std::string learning_rate_section(const plan::Plan& plan) {
   return table.text();
 }
 
-std::string memory_section(const plan::Plan& plan) {
-  if (!plan.engine_memory) return "";
-  const plan::EngineMemory& memory = *plan.engine_memory;
-  Table table({{""}, {"", Align::right}});
-  table.add({"parameters", human_bytes(memory.parameters)});
-  table.add({"gradients", human_bytes(memory.gradients)});
-  table.add({"optimizer", human_bytes(memory.optimizer)});
-  table.add({"activations", human_bytes(memory.activations)});
-  table.add({"buffers", human_bytes(memory.buffers)});
-  table.add({fmt::format("total, of rank {} (the heaviest)", memory.heaviest_rank),
-             human_bytes(memory.total)});
-  return table.text();
-}
-
-std::string traffic_section(const plan::Plan& plan) {
-  if (plan.engine_traffic.empty()) return "";
-  Table table({{"group"}, {"collective"}, {"bytes", Align::right}, {"messages", Align::right}});
-  for (const plan::TrafficRow& row : plan.engine_traffic)
-    table.add(
-        {row.group, row.collective, with_thousands(row.bytes.count), with_thousands(row.messages)});
-  return table.text();
-}
-
 }  // namespace cpplan::report

@@ -22,6 +22,7 @@ std::string dimensions_section(const plan::Plan& plan);
 std::string framework_memory_section(const plan::Plan& plan);
 std::string memory_section(const plan::Plan& plan);
 std::string launch_section(const plan::Plan& plan);
+std::string traffic_title(const plan::Plan& plan);
 std::string traffic_section(const plan::Plan& plan);
 
 }  // namespace cpplan::report

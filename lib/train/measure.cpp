@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
+#include "record/promises.hpp"
 #include "train/gather.hpp"
 
 namespace cpplan::train {
 namespace {
-using layout::Dim;
 
 constexpr std::array<std::string_view, 11> groups = {
     "tp",          "cp",           "cp_inner", "cp_outer",  "pp",   "dp_cp",
@@ -25,13 +26,17 @@ std::pair<std::string, std::string> key_of(std::size_t kind) {
 struct Report {
   struct Kind {
     Bytes planned, measured;
-    Index messages = 0;
+    Index planned_messages = 0, messages = 0;
+    friend auto operator<=>(const Kind&, const Kind&) = default;
   };
-  std::array<Kind, kinds> traffic;
-  Bytes planned_peak, measured_peak;
+  using Traffic = std::array<Kind, kinds>;
+  Traffic traffic;
+  record::RankMemory memory;
 
-  static constexpr std::size_t size = 3 * kinds + 2;
+  static constexpr std::size_t size = 4 * kinds + 3;
 };
+
+constexpr Index not_measured = -1;
 
 Report make_report(const TrainingRun& run, const engine::Footprint& planned,
                    const Measurement& mine) {
@@ -40,7 +45,10 @@ Report make_report(const TrainingRun& run, const engine::Footprint& planned,
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     auto& entry = report.traffic[kind];
     const auto plan = planned.traffic.find(key_of(kind));
-    if (plan != planned.traffic.end()) entry.planned = run.steps * plan->second.sent;
+    if (plan != planned.traffic.end()) {
+      entry.planned = run.steps * plan->second.sent;
+      entry.planned_messages = run.steps * plan->second.messages;
+    }
     const auto posted = mine.posted.find(key_of(kind));
     if (posted == mine.posted.end()) continue;
     entry.measured = posted->second.bytes;
@@ -48,8 +56,9 @@ Report make_report(const TrainingRun& run, const engine::Footprint& planned,
     ++reported;
   }
   expect(reported == mine.posted.size(), "every group and collective of a run is reported");
-  report.planned_peak = planned.memory.total();
-  report.measured_peak = mine.peak;
+  report.memory = {.planned_peak = planned.memory.total(),
+                   .measured_peak = mine.peak,
+                   .resident_peak = mine.resident};
   return report;
 }
 
@@ -57,37 +66,62 @@ std::vector<double> encode(const Report& report) {
   std::vector<double> values;
   const auto put = [&](Index count) { values.push_back(static_cast<double>(count)); };
   for (const auto& kind : report.traffic)
-    put(kind.planned.count), put(kind.measured.count), put(kind.messages);
-  put(report.planned_peak.count), put(report.measured_peak.count);
+    put(kind.planned.count), put(kind.measured.count), put(kind.planned_messages),
+        put(kind.messages);
+  put(report.memory.planned_peak.count), put(report.memory.measured_peak.count);
+  put(report.memory.resident_peak.value_or(Bytes{not_measured}).count);
   return values;
 }
 
-Report decode(std::span<const double> values) {
+Report decode(int rank, std::span<const double> values) {
   Report report;
   std::size_t next = 0;
   const auto take = [&] { return static_cast<Index>(values[next++]); };
   for (auto& kind : report.traffic) {
     kind.planned = {take()};
     kind.measured = {take()};
+    kind.planned_messages = take();
     kind.messages = take();
   }
-  report.planned_peak = {take()};
-  report.measured_peak = {take()};
+  report.memory.rank = rank;
+  report.memory.planned_peak = {take()};
+  report.memory.measured_peak = {take()};
+  if (const Index resident = take(); resident != not_measured)
+    report.memory.resident_peak = Bytes{resident};
   return report;
 }
 
-void add_traffic(record::RunRecord& record, int rank, const Report& report) {
+/// Ranks that planned and sent alike, by what they did.
+using Classes = std::map<Report::Traffic, std::vector<int>>;
+
+void add_traffic(record::RunRecord& record, const std::vector<int>& ranks,
+                 const Report::Traffic& traffic) {
   for (std::size_t kind = 0; kind < kinds; ++kind) {
-    const auto& entry = report.traffic[kind];
+    const auto& entry = traffic[kind];
     if (entry.planned == Bytes{} && entry.messages == 0) continue;
     auto [group, collective] = key_of(kind);
-    record.communication.push_back({.rank = rank,
+    record.communication.push_back({.rank = ranks.front(),
                                     .group = std::move(group),
                                     .collective = std::move(collective),
                                     .planned = entry.planned,
                                     .measured = entry.measured,
-                                    .messages = entry.messages});
+                                    .messages = entry.messages,
+                                    .ranks = std::ssize(ranks),
+                                    .planned_messages = entry.planned_messages});
   }
+}
+
+void add_traffic(record::RunRecord& record, const Classes& classes) {
+  std::map<int, Classes::const_iterator> by_first_rank;
+  for (auto alike = classes.begin(); alike != classes.end(); ++alike)
+    by_first_rank[alike->second.front()] = alike;
+  for (const auto& [first, alike] : by_first_rank) add_traffic(record, alike->second, alike->first);
+}
+
+void add_memory(record::MemoryRecord& memory, const record::RankMemory& rank) {
+  memory.planned_peak = std::max(memory.planned_peak, rank.planned_peak);
+  memory.measured_peak = std::max(memory.measured_peak, rank.measured_peak);
+  memory.ranks.push_back(rank);
 }
 
 }  // namespace
@@ -107,21 +141,15 @@ void add_measurements(record::RunRecord& record, const TrainingRun& run,
                       const engine::Footprint& planned, const Measurement& mine, const Rank& rank) {
   const auto all = gather(encode(make_report(run, planned, mine)), rank);
   if (rank.number != 0) return;
-  const layout::Ranks ranks(run.job.dims, run.job.order);
-  const auto report_of = [&](int r) {
-    return decode(std::span(all).subspan(static_cast<std::size_t>(r) * Report::size, Report::size));
-  };
-  for (int stage = 0; stage < run.job.dims.pp; ++stage) {
-    layout::Coordinates at;
-    at[Dim::pp] = stage;
-    add_traffic(record, ranks.rank(at), report_of(ranks.rank(at)));
+  Classes classes;
+  for (int r = 0; r < run.job.dims.world(); ++r) {
+    const auto first = static_cast<std::size_t>(r) * Report::size;
+    const Report report = decode(r, std::span(all).subspan(first, Report::size));
+    classes[report.traffic].push_back(r);
+    add_memory(record.memory, report.memory);
   }
-  for (int r = 0; r < ranks.world(); ++r) {
-    const Report report = report_of(r);
-    if (report.planned_peak > record.memory.planned_peak)
-      record.memory.planned_peak = report.planned_peak;
-    record.memory.measured_peak = std::max(record.memory.measured_peak, report.measured_peak);
-  }
+  add_traffic(record, classes);
+  record.broken_promises = record::broken_promises(record);
 }
 
 }  // namespace cpplan::train

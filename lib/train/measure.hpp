@@ -1,5 +1,7 @@
 #pragma once
-// Planned beside measured, of one rank of every pipeline stage.
+// Planned beside measured, of every rank.
+#include <optional>
+
 #include "engine/meta_run.hpp"
 #include "train/rank_loop.hpp"
 
@@ -8,12 +10,14 @@ namespace cpplan::train {
 /// What a rank did in its steps.
 struct Measurement {
   comm::Ledger posted;
-  Bytes peak;
+  Bytes peak;                     // of its arenas
+  std::optional<Bytes> resident;  // by how much its process grew; none where it shares one
 };
 
 comm::Ledger difference(const comm::Ledger& after, const comm::Ledger& before);
 
-/// Fills communication and memory of the record on rank 0. Collective over the world.
+/// Fills communication, memory and broken promises of the record on rank 0. Collective over the
+/// world.
 void add_measurements(record::RunRecord&, const TrainingRun&, const engine::Footprint& planned,
                       const Measurement& mine, const Rank&);
 

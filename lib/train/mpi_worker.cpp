@@ -75,7 +75,8 @@ class Worker final : public StepObserver {
           comm::make_mpi_groups(world, ranks, trace_, engine::group_settings(run_.job));
       auto& endpoint = world.endpoint();
       kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
-      auto record = train_rank(run_, {world.rank(), *ops, groups, endpoint}, limit, *this);
+      auto record =
+          train_rank(run_, {world.rank(), *ops, groups, endpoint, Process::own}, limit, *this);
       watch_.reset();
       if (status_) status_->finished();
       record.backend = "cpu", record.transport = "mpi";
@@ -147,8 +148,14 @@ Result<record::RunRecord> run_mpi_worker(const TrainingRun& run, const WorkerSet
     status = std::move(*file);
   }
   auto record = Worker(run, settings, listener, std::move(status)).run();
-  if (settings.rank == 0 && settings.record)
+  if (settings.rank != 0) return record;
+  if (settings.complete) settings.complete(record);
+  if (settings.record)
     if (const auto written = record::write_run_record(*settings.record, record); !written)
+      return tl::unexpected(written.error());
+  if (settings.folder)
+    if (const auto written = record::write_run_record(settings.folder->record_file(), record);
+        !written)
       return tl::unexpected(written.error());
   return record;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // One MPI rank of a run, from init to exit: the only place where a failed rank is ended.
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "record/run_folder.hpp"
@@ -15,6 +16,8 @@ struct WorkerSettings {
   std::optional<record::RunFolder> folder;
   std::optional<std::filesystem::path> record;  // --record, written by rank 0
   std::optional<Seconds> timeout;
+  /// Adds to the record of rank 0 what the worker does not know, before it is written.
+  std::function<void(record::RunRecord&)> complete;
 };
 
 /// Exit code of a rank that failed.

@@ -5,8 +5,10 @@
 #include "engine/groups.hpp"
 #include "engine/meta_run.hpp"
 #include "engine/model_tensors.hpp"
+#include "record/promises.hpp"
 #include "train/gather.hpp"
 #include "train/measure.hpp"
+#include "train/resident.hpp"
 
 namespace cpplan::train {
 namespace {
@@ -51,6 +53,7 @@ class RankLoop {
         at_(layout::Ranks(run.job.dims, run.job.order).coordinates(rank.number)),
         planned_(engine::meta_run(run.job, at_)),
         groups_(engine::groups_of(rank.groups)),
+        growth_(rank.process == Process::own ? std::optional(ResidentGrowth()) : std::nullopt),
         trainer_(rank.ops, groups_, run.job, at_, planned_.memory) {}
 
   record::RunRecord run() {
@@ -61,7 +64,10 @@ class RankLoop {
       record.steps.push_back(take(step));
       if (step == 1) record.parameters = parameter_norms(run_.job.model, trainer_.squared_norms());
     }
-    const Measurement mine{difference(rank_.endpoint.posted(), before), trainer_.peak().total()};
+    const Measurement mine{.posted = difference(rank_.endpoint.posted(), before),
+                           .peak = trainer_.peak().total(),
+                           .resident = growth_ ? growth_->peak() : std::nullopt};
+    record.time.measured = record::median_step_seconds(record.steps);
     add_measurements(record, run_, planned_, mine, rank_);
     return record;
   }
@@ -76,6 +82,7 @@ class RankLoop {
       return micro_batch(run_, step, micro, at_[Dim::dp]);
     });
     const Seconds taken = Clock::now() - begin;
+    observer_.stepped(trainer_, result);
     limit_.learn(taken);
     const record::StepRecord record{
         .step = step,
@@ -95,6 +102,7 @@ class RankLoop {
   layout::Coordinates at_;
   engine::Footprint planned_;
   engine::Groups groups_;
+  std::optional<ResidentGrowth> growth_;  // from before the arenas are made
   engine::Trainer trainer_;
 };
 

@@ -67,6 +67,21 @@ Result<TrainingRun> make_training_run(const plan::Plan& plan, const TrainingData
   return run;
 }
 
+TrainingRun on_one_rank(const TrainingRun& run) {
+  TrainingRun one = run;
+  engine::Job& job = one.job;
+  job.dims = {};
+  job.order = layout::megatron_order;
+  job.virtual_stages = 1;
+  job.stage_layers = {static_cast<int>(job.model.num_hidden_layers)};
+  job.context_parallel = {};
+  job.data_parallel = {};
+  job.recompute = engine::Recompute::none;
+  job.micro_batches = run.job.micro_batches * run.job.dims.dp;
+  job.capacity = largest_rows(one);
+  return one;
+}
+
 std::uint64_t hash_of(const TrainingRun& run) {
   const auto& [job, samples, rate, steps, data_hash] = run;
   const auto& m = job.model;

@@ -24,6 +24,10 @@ struct TrainingRun {
 Result<TrainingRun> make_training_run(const plan::Plan&, const TrainingData&,
                                       std::optional<Index> steps);
 
+/// The same samples in the same steps on one rank: what other data-parallel ranks take in parallel
+/// are further micro-batches of it.
+TrainingRun on_one_rank(const TrainingRun&);
+
 /// Of all that decides the run's numbers.
 std::uint64_t hash_of(const TrainingRun&);
 

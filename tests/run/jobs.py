@@ -89,10 +89,10 @@ def running_job(*flags, step=3):
     return job, set(found), ranks
 
 
-def record_of(*flags):
+def record_of(*flags, steps=5):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run.json")
-        done = subprocess.run(command("--steps", "5", "--record", path, *flags),
+        done = subprocess.run(command("--steps", str(steps), "--record", path, *flags),
                               capture_output=True, text=True, timeout=100)
         assert done.returncode == 0, done.stderr
         with open(path) as file:
@@ -103,7 +103,8 @@ def result_of(record):
     """What must not depend on the transport: everything but times and its name."""
     steps = [{key: step[key] for key in ("step", "loss", "grad_norm", "learning_rate")}
              for step in record["steps"]]
-    return steps, record["parameters"], record["communication"], record["memory"]
+    held = {key: record["memory"][key] for key in ("planned_peak_bytes", "measured_peak_bytes")}
+    return steps, record["parameters"], record["communication"], held
 
 
 def equal():
@@ -117,6 +118,36 @@ def equal():
         for row in mpi["communication"]:
             assert row["measured_bytes"] == row["planned_bytes"] > 0, row
         assert f"{mpi['steps'][-1]['loss']:.5f}" in printed
+
+
+def checked():
+    """A run is held against its plan, and what the system saw of its memory against its arenas."""
+    large = ["--synthetic", "--check", "-n", "2",
+             "--set", "tensor_parallel_size=2", "--set", "cpplan.model.hidden_size=512",
+             "--set", "cpplan.model.vocab_size=65536"]
+    record, printed = record_of(*large, steps=2)
+    assert record["exit"] == 0 and record["check"] == {"holds": True, "broken": []}, record["check"]
+    assert [rank["rank"] for rank in record["memory"]["ranks"]] == [0, 1], record["memory"]
+    for rank in record["memory"]["ranks"]:
+        planned, seen = rank["planned_peak_bytes"], rank["resident_peak_bytes"]
+        assert planned > 400 << 20, rank  # enough for 3 % to be arenas and not the program
+        assert abs(seen - planned) <= 0.03 * planned, (seen / planned, rank)
+    assert "sent by all 2 ranks: planned" in printed and "# time of a step:" in printed, printed
+
+
+def verified():
+    """The layout against one rank, as text and as JSON."""
+    done = subprocess.run([CPPLAN, "verify", os.path.join(HERE, "job.yaml"), *EIGHT,
+                           "--format", "json"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["schema"] == "cpplan/verify/1" and document["holds"], document
+    assert len(document["parameters"]) == 3 + 9 * 2 and len(document["steps"]) == 3
+    assert document["worst"]["distance"] <= document["bounds"]["gradient"] == 1e-5
+    text = subprocess.run([CPPLAN, "verify", os.path.join(HERE, "job.yaml"), "-n", "2",
+                           "--set", "context_parallel_size=2", "--steps", "1"],
+                          capture_output=True, text=True, timeout=100)
+    assert text.returncode == 0 and text.stdout.count("worst gradient of step 1") == 1, text
 
 
 def killed():
@@ -205,5 +236,6 @@ def refused():
 
 
 if __name__ == "__main__":
-    {case.__name__: case for case in (equal, killed, stopped, interrupted, launcher_killed, foreign,
-                                      refused)}[sys.argv[1]]()
+    cases = (equal, checked, verified, killed, stopped, interrupted, launcher_killed, foreign,
+             refused)
+    {case.__name__: case for case in cases}[sys.argv[1]]()

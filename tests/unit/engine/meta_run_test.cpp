@@ -161,4 +161,21 @@ TEST_CASE("meta run: matmul FLOPs of a step are six a parameter and token") {
   CHECK(flops < matmul * 115 / 100);
 }
 
+TEST_CASE("meta run: the peak has a moment, a place in the model and a micro-batch") {
+  using Part = Position::Part;
+  const auto two_stages = meta_run(job_of({1, 1, 2, 1}, 4), {});
+  // Two micro-batches are in flight when the first goes backward, through the top layer first.
+  CHECK(two_stages.peak.at.part == Part::backward);
+  CHECK(two_stages.peak.at.micro_batch == 0);
+  CHECK(two_stages.peak.at.layer == layers / 2 - 1);
+  const Bytes held = two_stages.peak.held.total();
+  CHECK(held > two_stages.memory.parameters);
+  CHECK(held <= two_stages.memory.total());
+
+  auto wordy = job_of({1, 1, 1, 1}, 1);
+  wordy.model.vocab_size = 100'000;
+  wordy.recompute = Recompute::full;
+  CHECK(meta_run(wordy, {}).peak.at.part == Part::loss);  // logits outweigh a layer
+}
+
 }  // namespace cpplan::engine

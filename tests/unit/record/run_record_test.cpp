@@ -17,9 +17,13 @@ RunRecord sample_record() {
   record.steps = {{1, 5.545177444479562, 1.0 / 3, 1e-4, 1234.5, 0.25},
                   {2, 4.75, 2, 2e-4, 1e6, 0.1}};
   record.parameters = {{"model.embed_tokens.weight", 0.1}, {"model.norm.weight", 1e-30}};
-  record.communication = {{0, "tp", "all_gather", {4096}, {4096}, 2},
-                          {6, "pp", "exchange", {128}, {130}, 1}};
-  record.memory = {{1 << 20}, {(1 << 20) + 7}};
+  record.communication = {{0, "tp", "all_gather", {4096}, {4096}, 2, 6},
+                          {6, "pp", "exchange", {128}, {130}, 1, 6}};
+  record.memory = {{1 << 20},
+                   {(1 << 20) + 7},
+                   {{0, {1 << 20}, {(1 << 20) + 7}, Bytes{1 << 21}}, {1, {1}, {2}, {}}}};
+  record.time = {0.125, 0.1};
+  record.broken_promises = {"rank 6 sent 130 bytes by exchange over pp, planned 128"};
   record.exit = 4;
   return record;
 }
@@ -43,7 +47,12 @@ TEST_CASE("run record: members stand where readers look for them") {
   CHECK(json.find("parameters")->find("model.norm.weight")->find("grad_norm")->as_double() ==
         1e-30);
   CHECK(json.at_path("communication.1.measured_bytes")->as_integer() == 130);
+  CHECK(json.at_path("communication.1.ranks")->as_integer() == 6);
   CHECK(json.at_path("memory.planned_peak_bytes")->as_integer() == 1 << 20);
+  CHECK(json.at_path("memory.ranks.0.resident_peak_bytes")->as_integer() == 1 << 21);
+  CHECK(json.at_path("memory.ranks.1.resident_peak_bytes")->is_null());
+  CHECK(json.at_path("time.predicted_step_seconds")->as_double() == 0.125);
+  CHECK_FALSE(json.at_path("check.holds")->as_bool());
 }
 
 TEST_CASE("run record: a loss that is not finite survives as not a number") {

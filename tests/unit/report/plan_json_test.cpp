@@ -31,7 +31,7 @@ TEST_CASE("values of a section have names that are unique in the document") {
   for (const auto& [section, values] : document.members())
     if (values.is_object())
       for (const auto& [name, value] : values.members())
-        CHECK_MESSAGE(seen.insert(name).second, name);
+        if (!value.is_object()) CHECK_MESSAGE(seen.insert(name).second, name);
 }
 
 TEST_CASE("numbers of the plan under their names") {
@@ -51,7 +51,7 @@ TEST_CASE("numbers of the plan under their names") {
   CHECK(at(document, "layout.dimensions.0.bytes_per_step") == "4096");
   CHECK(at(document, "layout.dimensions.1.bytes_per_step") == "null");
   CHECK(at(document, "memory.engine.total_bytes") == "7340544");
-  CHECK(at(document, "communication.engine_traffic.0.messages") == "12");
+  CHECK(at(document, "communication.engine.traffic.0.messages") == "12");
 }
 
 TEST_CASE("what is not known is null") {

@@ -78,16 +78,18 @@ dimensions (bytes that one rank sends in one step)
          collective  all_reduce
 
 memory of the engine
-  parameters                       1.0 MiB
-  gradients                        1.0 MiB
-  optimizer                        2.0 MiB
-  activations                      3.0 MiB
-  buffers                            512 B
-  total, of rank 1 (the heaviest)  7.0 MiB
+                                   allocated  at the peak
+  parameters                         1.0 MiB      1.0 MiB
+  gradients                          1.0 MiB      1.0 MiB
+  optimizer                          2.0 MiB      2.0 MiB
+  activations                        3.0 MiB      2.0 MiB
+  buffers                              512 B        256 B
+  total, of rank 1 (the heaviest)    7.0 MiB      6.0 MiB
+  the peak is in the backward of layer 3, micro-batch 0
 
-traffic of the engine (rank 0, one step)
-  group  collective  bytes  messages
-  tp     all_gather  4,096        12
+traffic of the engine (rank 0, which sends most, one step)
+  group  collective  bytes  by formula  messages
+  tp     all_gather  4,096       4,096        12
 
 launch
   mpirun      mpirun -np 8 cpplan run train.yaml

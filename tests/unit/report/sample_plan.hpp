@@ -48,7 +48,16 @@ inline plan::Plan sample_plan(layout::ParallelDims dims = {.tp = 2, .cp = 2, .pp
   plan.engine_memory->buffers = {512};
   plan.engine_memory->total = {(7 << 20) + 512};
   plan.engine_memory->heaviest_rank = 1;
-  plan.engine_traffic = {{"tp", "all_gather", {4096}, 12}};
+  plan.engine_memory->peak = *plan.engine_memory;
+  plan.engine_memory->peak.activations = {2 << 20};
+  plan.engine_memory->peak.buffers = {256};
+  plan.engine_memory->peak.total = {(6 << 20) + 256};
+  plan.engine_memory->peak_action = "backward";
+  plan.engine_memory->peak_layer = 3, plan.engine_memory->peak_micro_batch = 0;
+  plan::EngineRankClass alike;
+  alike.ranks = 8, alike.bytes = {4096}, alike.messages = 12;
+  alike.traffic = {{"tp", "all_gather", {4096}, 12, 4096.0, "4096"}};
+  plan.engine_communication = plan::EngineCommunication{{alike}, 0};
   return plan;
 }
 

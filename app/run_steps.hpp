@@ -1,0 +1,37 @@
+#pragma once
+// What `run` and `verify` have in common on their way to a first step.
+#include <string_view>
+
+#include "app/prepared_run.hpp"
+#include "train/step_limit.hpp"
+
+namespace cpplan::app {
+
+/// On standard output, without waiting for more.
+void print_now(std::string_view text);
+
+/// Says why on standard error and returns the exit code.
+int stop_with(int exit_code, std::string_view message);
+int stop_with(const NotRun& reason);
+
+/// Usage errors of flags that say how many ranks there are, and of a config that cannot be read
+/// twice; ok where there are none.
+int check_rank_flags(std::string_view subcommand, const RunOptions& options);
+
+/// The findings and how many there are.
+void print_verdict(const CheckedConfig& checked, ColorMode mode);
+
+train::StepLimit limit_of(const RunOptions& options);
+
+/// What `processes` of this machine hold together.
+struct Demand {
+  int processes = 1;
+  Bytes arenas;
+};
+/// Every rank counts as the heaviest.
+Bytes arenas_of(plan::Plan plan);
+
+/// Error where that does not fit this machine; it names what --shrink would need.
+Result<void> check_memory(const RunOptions& options, const Demand& demand);
+
+}  // namespace cpplan::app
