@@ -63,6 +63,11 @@ class Formulas {
  private:
   Index element_bytes() const { return kernels::size_of(job_.dtype); }
   Index sum_bytes() const { return kernels::size_of(kernels::accumulator(job_.dtype)); }
+  /// Of gradients of queries, keys and values between CP ranks.
+  Index travel_bytes() const {
+    const bool rounded = job_.context_parallel.gradients == engine::GradientTransport::values;
+    return rounded ? element_bytes() : sum_bytes();
+  }
   /// Forward passes of a layer: two where backward begins with another.
   int forwards() const { return job_.recompute == engine::Recompute::full ? 2 : 1; }
   Index activations() const { return job_.capacity * job_.model.hidden_size; }
@@ -142,7 +147,7 @@ class Formulas {
     const double hops = static_cast<double>(n - 1);
     const Term keys{static_cast<double>(layers * (forwards() + 1)) * hops, elements,
                     element_bytes()};
-    const Term gradients{static_cast<double>(layers * n), elements, sum_bytes()};
+    const Term gradients{static_cast<double>(layers * n), elements, travel_bytes()};
     if (n == 1) return;
     for (const Term& term : {keys, gradients})
       add(rows_, group, "exchange", sum(term) * job_.micro_batches,
@@ -154,7 +159,7 @@ class Formulas {
     each_micro_batch("cp", "all_gather", n, 1,
                      {static_cast<double>(layers * (forwards() + 1)), whole, element_bytes()});
     each_micro_batch("cp", "reduce_scatter", n, 1,
-                     {static_cast<double>(layers), whole, sum_bytes()});
+                     {static_cast<double>(layers), whole, travel_bytes()});
   }
 
   /// Columns of a rank's share of the heads, which ranks share where there are fewer.
@@ -170,16 +175,16 @@ class Formulas {
   }
 
   // Queries, keys and values go out and the result comes back; backward the gradient of the result
-  // goes out, and those of queries, keys and values come back, in the type of sums.
+  // goes out, and those of queries, keys and values come back.
   void exchange_heads(std::string_view group, Index n, Index layers) {
     const Index rows = job_.capacity * n;
     const Index result = rows * exchanged_heads(n);
     const Index inputs = result + 2 * rows * exchanged_kv_heads(n);
-    const auto passes = static_cast<double>(layers * forwards());
-    each_micro_batch(group, "exchange", n, 1, {passes, inputs, element_bytes()});
-    each_micro_batch(group, "exchange", n, 1, {passes, result, sum_bytes()});
-    each_micro_batch(group, "exchange", n, 1,
-                     {static_cast<double>(layers), inputs + result, sum_bytes()});
+    const auto forward = static_cast<double>(layers * forwards());
+    const auto backward = static_cast<double>(layers);
+    each_micro_batch(group, "exchange", n, 1, {forward, inputs + result, element_bytes()});
+    each_micro_batch(group, "exchange", n, 1, {backward, result, element_bytes()});
+    each_micro_batch(group, "exchange", n, 1, {backward, inputs, travel_bytes()});
   }
 
   // Every chunk but the model's last sends activations on, every one but its first gradients back.

@@ -41,7 +41,9 @@ plan::Plan planned(const config::TrainingConfig& c, Index world) {
 }
 
 /// What the engine's rank 0 sends over a group.
-double sent(const plan::Plan& plan, std::string_view group) {
+double sent(plan::Plan plan, std::string_view group) {
+  if (!plan.engine_communication) plan::measure_engine(plan);
+  REQUIRE_MESSAGE(plan.engine_communication, plan.no_engine);
   Bytes sum;
   for (const auto& row : plan.engine_communication->classes.front().traffic)
     if (row.group == group) sum += row.bytes;
@@ -365,6 +367,14 @@ TEST_CASE("plan: closed formulas agree with the meta run by group and collective
        [](C& c) {
          give(c.megatron.cp_comm_type, {"p2p", "a2a", "all_gather", "p2p"});
        }},
+      {"bf16", 2, 2, 1, 4, [](C& c) { give(c.run.dtype, "bf16"); }},
+      {"bf16 a2a", 1, 2, 1, 2,
+       [](C& c) {
+         give(c.run.dtype, "bf16");
+         give(c.run.cp_gradient_dtype, "bf16");
+         give(c.run.cp_comm_type, "a2a");
+       }},
+      {"sharded state", 1, 2, 1, 4, [](C& c) { give(c.run.optimizer_sharding, "optimizer"); }},
       {"recomputed", 2, 2, 2, 8, [](C& c) { give(c.run.recompute, "full"); }},
       {"without SP", 4, 1, 2, 8, [](C& c) { give(c.parallel.sequence_parallel, false); }},
       {"interleaved", 2, 1, 2, 8, [](C& c) { give(c.run.schedule, "interleaved"); }},
