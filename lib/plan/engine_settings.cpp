@@ -54,6 +54,16 @@ Result<int> inner_size(const Plan& plan) {
       cp));
 }
 
+/// Every C-th token of a rank and every C-th of its neighbour are no stripe of fewer ranks.
+Result<void> check_stripes(const Plan& plan, layout::Split split, Index inner) {
+  if (split != layout::Split::striped || inner == 1 || inner == plan.layout.dims.cp) return {};
+  return failure(fmt::format(
+      "sequence_split striped does not run with cp_comm_type a2a+p2p (the stripes of {} "
+      "neighbours do not join to one of fewer ranks). use sequence_split: head_tail, or "
+      "cp_comm_type: a2a",
+      inner));
+}
+
 Result<void> check_heads(const Plan& plan, Index exchanging) {
   const Index tp = plan.layout.dims.tp;
   const Index heads = plan.model->num_attention_heads / tp;
@@ -83,6 +93,8 @@ Result<engine::ContextParallelSettings> context_parallel_of(const Plan& plan) {
       const auto inner = inner_size(plan);
       if (!inner) return tl::unexpected(inner.error());
       settings.inner_size = *inner;
+      if (auto joins = check_stripes(plan, settings.split, *inner); !joins)
+        return tl::unexpected(joins.error());
     }
     const Index exchanging = type == CpCommType::a2a ? plan.layout.dims.cp : settings.inner_size;
     if (auto fits = check_heads(plan, exchanging); !fits) return tl::unexpected(fits.error());

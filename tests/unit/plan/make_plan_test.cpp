@@ -198,6 +198,20 @@ TEST_CASE("plan: windows and cuts of the sequence reach the job") {
   CHECK(plan::make_job(planned(c, 2))->attention_window == 0);
 }
 
+TEST_CASE("plan: stripes do not join over some of the ranks") {
+  auto c = small_model(1, 4, 1);
+  give(c.run.sequence_split, "striped");
+  give(c.run.cp_comm_type, "a2a");
+  CHECK(plan::make_job(planned(c, 4)));
+  give(c.run.cp_comm_type, "a2a+p2p");
+  give(c.megatron.hierarchical_context_parallel_sizes, {2, 2});
+  const auto job = plan::make_job(planned(c, 4));
+  REQUIRE_FALSE(job);
+  CHECK(job.error().message.find("use sequence_split: head_tail") != std::string::npos);
+  give(c.run.sequence_split, "contiguous");
+  CHECK(plan::make_job(planned(c, 4)));
+}
+
 TEST_CASE("plan: recomputation follows the framework unless the run says otherwise") {
   auto c = small_model(1, 1, 1);
   const auto recompute = [&] { return plan::make_job(planned(c, 1))->recompute; };
