@@ -44,6 +44,7 @@ struct DataParallelSettings {
   int replicate = 1;  // copies of what is cut, over the outer part of DP; divides DP
   bool reshard_after_forward = true;  // parameters: whole ones are given up before backward
   bool overlap_gradients = false;     // a layer's are reduced while the layers below compute theirs
+  bool overlap_parameters = false;  // optimizer: gathered as layers need them, not by the optimizer
 };
 
 /// What backward computes again instead of keeping it. selective: norms and the product of SwiGLU,

@@ -15,7 +15,8 @@ Optimizer::Optimizer(kernels::Ops& ops, const Groups& groups, const Job& job,
     : ops_(ops),
       groups_(groups),
       settings_(job.adamw),
-      sharding_(job.data_parallel.sharding),
+      gathers_(job.data_parallel.sharding == Sharding::optimizer &&
+               !job.data_parallel.overlap_parameters),
       store_(store) {}
 
 void Optimizer::update(Index number, double learning_rate, double gradient_scale) {
@@ -24,7 +25,7 @@ void Optimizer::update(Index number, double learning_rate, double gradient_scale
     for (const Parameter& p : unit.parameters) {
       if (p.owned.count > 0) update(p, {number, learning_rate, gradient_scale});
     }
-    if (sharding_ == Sharding::optimizer) {
+    if (gathers_) {
       gathers.push_back(groups_.dp_shard_cp.all_gather(unit.shard, unit.whole));
     }
   }

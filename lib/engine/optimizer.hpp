@@ -18,7 +18,7 @@ class Optimizer {
   Optimizer(kernels::Ops&, const Groups&, const Job&, const ParameterStore&);
 
   /// Step `number` (from 1). Whole parameters of a sharded optimizer are gathered unit by unit
-  /// while those that follow are updated.
+  /// while those that follow are updated, unless layers gather them when they need them.
   void update(Index number, double learning_rate, double gradient_scale);
 
  private:
@@ -31,7 +31,7 @@ class Optimizer {
   kernels::Ops& ops_;
   const Groups& groups_;
   AdamWSettings settings_;
-  Sharding sharding_;
+  bool gathers_;
   const ParameterStore& store_;
 };
 

@@ -1,16 +1,29 @@
 #include "engine/parameter_gathering.hpp"
 
 namespace cpplan::engine {
+namespace {
+
+bool gathers(const DataParallelSettings& settings) {
+  const bool late = settings.sharding == Sharding::optimizer && settings.overlap_parameters;
+  return settings.sharding == Sharding::parameters || late;
+}
+
+bool in_lanes(const DataParallelSettings& settings) {
+  return settings.sharding == Sharding::parameters && settings.reshard_after_forward;
+}
+
+}  // namespace
 
 ParameterGathering::ParameterGathering(const Groups& groups, const Job& job,
                                        const ParameterStore& store)
     : groups_(groups),
-      settings_(job.data_parallel),
       store_(store),
-      buffers_(settings_.reshard_after_forward ? lane_count : store.units().size()) {}
+      gathers_(gathers(job.data_parallel)),
+      in_lanes_(in_lanes(job.data_parallel)),
+      buffers_(in_lanes_ ? lane_count : store.units().size()) {}
 
 void ParameterGathering::prefetch(std::size_t unit) {
-  if (settings_.sharding != Sharding::parameters) return;
+  if (!gathers_) return;
   Buffer& buffer = buffer_of(unit);
   if (buffer.unit == unit) return;
   buffer.arrival.wait();
@@ -20,7 +33,7 @@ void ParameterGathering::prefetch(std::size_t unit) {
 }
 
 void ParameterGathering::require(std::size_t unit) {
-  if (settings_.sharding != Sharding::parameters) return;
+  if (!gathers_) return;
   prefetch(unit);
   buffer_of(unit).arrival.wait();
 }
@@ -34,7 +47,7 @@ void ParameterGathering::forget() {
 
 ParameterGathering::Buffer& ParameterGathering::buffer_of(std::size_t unit) {
   const auto lane = static_cast<std::size_t>(store_.units()[unit].lane);
-  return buffers_[settings_.reshard_after_forward ? lane : unit];
+  return buffers_[in_lanes_ ? lane : unit];
 }
 
 }  // namespace cpplan::engine

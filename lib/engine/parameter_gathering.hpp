@@ -1,6 +1,7 @@
 #pragma once
-// Whole parameters for layers whose ranks keep shards of them: gathered before a layer computes,
-// given up when the next unit of the lane comes. Nothing to do where every rank has all of them.
+// Whole parameters for layers whose ranks update shards of them: gathered before a layer computes,
+// and given up when the next unit of the lane comes where ranks keep no more than shards. Nothing
+// to do where every rank has all of them after the optimizer.
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -30,8 +31,8 @@ class ParameterGathering {
   Buffer& buffer_of(std::size_t unit);
 
   const Groups& groups_;
-  DataParallelSettings settings_;
   const ParameterStore& store_;
+  bool gathers_, in_lanes_;
   std::vector<Buffer> buffers_;  // one a lane, or one a unit
 };
 

@@ -49,7 +49,8 @@ tl::expected<DataParallelSettings, Refusal> data_parallel_of(const Plan& plan) {
   const FrameworkSharding framework = framework_sharding(plan);
   DataParallelSettings settings{.sharding = engine_sharding(framework.sharding),
                                 .reshard_after_forward = !framework.keeps_gathered,
-                                .overlap_gradients = framework.overlaps_gradients};
+                                .overlap_gradients = framework.overlaps_gradients,
+                                .overlap_parameters = framework.overlaps_parameters};
   if (const auto& own = plan.config.run.optimizer_sharding; own.given()) {
     const auto sharding = parse_sharding(*own);
     if (!sharding) return tl::unexpected(unknown_sharding(own));

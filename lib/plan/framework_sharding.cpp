@@ -54,6 +54,7 @@ Sharding megatron_fsdp_sharding(const config::MegatronSettings& m) {
 FrameworkSharding megatron_sharding(const config::MegatronSettings& m) {
   FrameworkSharding s{
       .overlaps_gradients = is_on(m.overlap_grad_reduce),
+      .overlaps_parameters = is_on(m.overlap_param_gather),
       .replicate = std::max<Index>(1, m.num_distributed_optimizer_instances.value_or(1)),
       .replicate_span = m.num_distributed_optimizer_instances.span,
       .replicate_key = "num_distributed_optimizer_instances"};

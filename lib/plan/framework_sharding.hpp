@@ -9,10 +9,11 @@ namespace cpplan::plan {
 
 struct FrameworkSharding {
   Sharding sharding = Sharding::none;
-  bool keeps_gathered = false;      // parameters stay whole between forward and backward
-  bool overlaps_gradients = false;  // they are reduced while backward goes on
-  Index replicate = 1;              // copies of what is cut
-  diag::Span span;                  // of the setting that says so
+  bool keeps_gathered = false;       // parameters stay whole between forward and backward
+  bool overlaps_gradients = false;   // they are reduced while backward goes on
+  bool overlaps_parameters = false;  // the optimizer's are gathered in the next forward pass
+  Index replicate = 1;               // copies of what is cut
+  diag::Span span;                   // of the setting that says so
   diag::Span replicate_span;
   std::string replicate_key = "dp_replicate_size";
 };

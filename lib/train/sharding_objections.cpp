@@ -60,13 +60,11 @@ void add_units(const plan::Plan& plan, std::vector<Objection>& found) {
 }
 
 void add_gathers(const plan::Plan& plan, std::vector<Objection>& found) {
-  const auto& m = plan.config.megatron;
-  for (const auto* setting : {&m.overlap_param_gather, &m.overlap_param_gather_with_optimizer_step})
-    if (setting->value_or(false))
-      found.push_back({Kind::replaced, fmt::format("{} ends with the optimizer step", setting->key),
-                       "the engine gathers a layer's parameters while the next layer is updated, "
-                       "not while the next step computes",
-                       see_plan, setting->span});
+  const auto& setting = plan.config.megatron.overlap_param_gather_with_optimizer_step;
+  if (!setting.value_or(false)) return;
+  found.push_back(
+      {Kind::replaced, fmt::format("{} gathers no parameters before the next step", setting.key),
+       "the engine gathers a layer's while the layer before it computes", see_plan, setting.span});
 }
 
 }  // namespace
@@ -89,7 +87,8 @@ std::vector<Objection> sharding_objections(const plan::Plan& plan) {
     found.push_back(gathered_once(plan, framework.span));
   add_offloading(plan, found);
   if (sharded) add_units(plan, found);
-  if (settings->sharding == engine::Sharding::optimizer) add_gathers(plan, found);
+  if (settings->sharding == engine::Sharding::optimizer && settings->overlap_parameters)
+    add_gathers(plan, found);
   return found;
 }
 

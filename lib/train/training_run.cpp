@@ -100,9 +100,10 @@ std::uint64_t hash_of(const TrainingRun& run) {
       fmt::format(" {} {} {} {} {}\n", static_cast<int>(job.context_parallel.split),
                   static_cast<int>(job.context_parallel.gradients), job.context_parallel.inner_size,
                   job.attention_window, static_cast<int>(job.recompute));
-  text += fmt::format("data parallel {} {} {} {}\n", static_cast<int>(job.data_parallel.sharding),
-                      job.data_parallel.replicate, job.data_parallel.reshard_after_forward,
-                      job.data_parallel.overlap_gradients);
+  text +=
+      fmt::format("data parallel {} {} {} {} {}\n", static_cast<int>(job.data_parallel.sharding),
+                  job.data_parallel.replicate, job.data_parallel.reshard_after_forward,
+                  job.data_parallel.overlap_gradients, job.data_parallel.overlap_parameters);
   text += fmt::format("batch {} {} {} {} {}\n", static_cast<int>(job.dtype), job.seed,
                       job.micro_batches, job.micro_batch_size, job.capacity);
   text += fmt::format("adamw {:a} {:a} {:a} {:a} {:a}\n", job.adamw.beta1, job.adamw.beta2,

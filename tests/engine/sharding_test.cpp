@@ -96,6 +96,7 @@ TEST_CASE("sharding: overlap with the backward pass changes no bit") {
       waits.virtual_stages = dims.pp;
       Experiment overlaps = waits;
       overlaps.data_parallel.overlap_gradients = true;
+      overlaps.data_parallel.overlap_parameters = sharding == Sharding::optimizer;
       CAPTURE(name_of(waits));
       const BackendFactory cpu = [](kernels::Trace& t) { return kernels::make_cpu_ops(t); };
       const Outcome expected = train(waits, cpu), outcome = train(overlaps, cpu);

@@ -100,7 +100,7 @@ TEST_CASE("gradient overlap: the same bytes in the same memory") {
   for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::parameters}) {
     const Job waits = job_of({2, 2, 1, 2, true}, 3, {.sharding = sharding});
     Job overlaps = waits;
-    overlaps.data_parallel.overlap_gradients = true;
+    overlaps.data_parallel.overlap_gradients = overlaps.data_parallel.overlap_parameters = true;
     const auto expected = meta_run(waits, {}), plan = meta_run(overlaps, {});
     CHECK(plan.memory == expected.memory);
     for (const auto& [key, traffic] : expected.traffic) {

@@ -110,6 +110,9 @@ TEST_CASE("engine sharding: Megatron's distributed optimizer and its FSDP") {
   config.megatron.overlap_grad_reduce.value = true;
   CHECK(settings_of(config).sharding == Sharding::optimizer);
   CHECK(settings_of(config).overlap_gradients);
+  CHECK_FALSE(settings_of(config).overlap_parameters);
+  config.megatron.overlap_param_gather.value = true;
+  CHECK(settings_of(config).overlap_parameters);
   config.megatron.num_distributed_optimizer_instances.value = 2;
   CHECK(settings_of(config).replicate == 2);
   config.megatron.use_torch_fsdp2.value = true;
