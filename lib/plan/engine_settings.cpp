@@ -166,6 +166,20 @@ kernels::DType dtype_of(const config::TrainingConfig& config) {
   return kernels::DType::f32;
 }
 
+std::string_view name_of(kernels::DType dtype) {
+  switch (dtype) {
+    case kernels::DType::bf16:
+      return "bf16";
+    case kernels::DType::f32:
+      return "fp32";
+    case kernels::DType::f64:
+      return "fp64";
+    case kernels::DType::i32:
+      break;
+  }
+  return "";
+}
+
 Index attention_window_of(const Plan& plan) {
   const Index window = plan.model ? plan.model->sliding_window : 0;
   return window > 0 && window < plan.batch.sequence_len ? window : 0;

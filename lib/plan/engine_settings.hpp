@@ -17,6 +17,8 @@ Result<engine::Recompute> recompute_of(const Plan&);
 /// switch asks for it (bf16 or bfloat16, Megatron's bf16), else fp32. `auto` asks for it, too: it
 /// means bf16 where the device has it, and the host kernels have it on every CPU.
 kernels::DType dtype_of(const config::TrainingConfig&);
+/// fp32, bf16 or fp64, as cpplan.run.dtype spells it.
+std::string_view name_of(kernels::DType);
 
 /// Keys that a query sees, itself included: the model's sliding_window, where it is shorter than a
 /// sequence; else 0, all of them.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/engine_settings.hpp"
 #include "report/json_values.hpp"
 
 namespace cpplan::report {
@@ -48,8 +49,9 @@ Json framework_json(const plan::FrameworkMemory& m) {
                       {"assumptions", m.assumptions}};
 }
 
-Json engine_json(const plan::EngineMemory& m) {
-  return Json::Object{{"parameter_bytes", m.parameters},
+Json engine_json(const plan::EngineMemory& m, std::string_view dtype) {
+  return Json::Object{{"engine_dtype", std::string(dtype)},
+                      {"parameter_bytes", m.parameters},
                       {"gradient_bytes", m.gradients},
                       {"optimizer_bytes", m.optimizer},
                       {"activation_bytes", m.activations},
@@ -83,9 +85,11 @@ std::string peak_moment(const plan::EngineMemory& m) {
 Json memory_json(const plan::Plan& plan) {
   const auto& framework = plan.framework_memory;
   const auto& engine = plan.engine_memory;
-  return Json::Object{{"framework", framework ? framework_json(*framework) : Json()},
-                      {"engine", engine ? engine_json(*engine) : Json()},
-                      {"logits_fp32_bytes_per_rank", or_null(plan.logits_fp32_bytes_per_rank)}};
+  return Json::Object{
+      {"framework", framework ? framework_json(*framework) : Json()},
+      {"engine",
+       engine ? engine_json(*engine, plan::name_of(plan::dtype_of(plan.config))) : Json()},
+      {"logits_fp32_bytes_per_rank", or_null(plan.logits_fp32_bytes_per_rank)}};
 }
 
 }  // namespace cpplan::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "plan/engine_settings.hpp"
 #include "report/memory_json.hpp"
 #include "report/table.hpp"
 #include "report/text_sections.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_listed_classes = 16;
 
-void add_bytes(Table& table, const char* what, Bytes allocated, Bytes at_peak) {
+void add_bytes(Table& table, const std::string& what, Bytes allocated, Bytes at_peak) {
   table.add({what, human_bytes(allocated), human_bytes(at_peak)});
 }
 
@@ -50,7 +51,8 @@ std::string memory_section(const plan::Plan& plan) {
   if (!plan.engine_memory) return plan.no_engine.empty() ? "" : "  " + plan.no_engine + '\n';
   const plan::EngineMemory& memory = *plan.engine_memory;
   Table table({{""}, {"allocated", Align::right}, {"at the peak", Align::right}});
-  add_bytes(table, "parameters", memory.parameters, memory.peak.parameters);
+  add_bytes(table, fmt::format("parameters ({})", plan::name_of(plan::dtype_of(plan.config))),
+            memory.parameters, memory.peak.parameters);
   add_bytes(table, "gradients", memory.gradients, memory.peak.gradients);
   add_bytes(table, "optimizer", memory.optimizer, memory.peak.optimizer);
   add_bytes(table, "activations", memory.activations, memory.peak.activations);
