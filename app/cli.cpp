@@ -130,6 +130,7 @@ class CommandLine {
     add_verify();
     add_explain();
     add_rules();
+    add_sbatch();
     add_doctor();
     // Further subcommands: a function like these, called here.
   }
@@ -271,6 +272,19 @@ class CommandLine {
                             "text (a line each), json, or markdown (docs/rules.md)");
   }
 
+  void add_sbatch() {
+    auto& parser = add("sbatch", "write a job script for SLURM with the numbers of the plan",
+                       [this] { return sbatch(sbatch_); });
+    parser.add_option("FILE", sbatch_.path, "the config")->required()->type_name("");
+    add_choice<BatchLauncher>(parser, "--launcher", sbatch_.launcher,
+                              {{"cpplan", BatchLauncher::cpplan},
+                               {"torchrun", BatchLauncher::torchrun},
+                               {"accelerate", BatchLauncher::accelerate}},
+                              "what the job starts: cpplan run, or the config's own framework");
+    add_file(parser, "--output", sbatch_.output, "the script's file, instead of standard output");
+    add_config_flags(parser, sbatch_.config);
+  }
+
   void add_doctor() {
     auto& parser = add("doctor", "what this machine or allocation has for a run, and lacks",
                        [this] { return doctor(doctor_); });
@@ -314,6 +328,7 @@ class CommandLine {
   VerifyOptions verify_;
   ExplainOptions explain_;
   RulesOptions rules_;
+  SbatchOptions sbatch_;
   DoctorOptions doctor_;
 };
 

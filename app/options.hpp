@@ -51,6 +51,15 @@ struct RulesOptions {
   RulesFormat format = RulesFormat::text;
 };
 
+enum class BatchLauncher { cpplan, torchrun, accelerate };
+
+struct SbatchOptions {
+  ConfigOptions config;
+  std::string path;
+  BatchLauncher launcher = BatchLauncher::cpplan;
+  std::optional<std::string> output;  // none: standard output
+};
+
 enum class DoctorFormat { text, json };
 
 struct DoctorOptions {

@@ -12,6 +12,7 @@ int run(const RunOptions& options);
 int verify(const VerifyOptions& options);
 int explain(const ExplainOptions& options);
 int rules(const RulesOptions& options);
+int sbatch(const SbatchOptions& options);
 int doctor(const DoctorOptions& options);
 
 }  // namespace cpplan::app

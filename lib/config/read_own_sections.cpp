@@ -8,6 +8,12 @@ void read_cluster(ClusterSettings& c, const Section& cluster) {
   cluster.read(c.nodes, "nodes");
   cluster.read(c.gpus_per_node, "gpus_per_node");
   cluster.read(c.gpu, "gpu");
+  cluster.read(c.partition, "partition");
+  cluster.read(c.account, "account");
+  cluster.read(c.qos, "qos");
+  cluster.read(c.constraint, "constraint");
+  cluster.read(c.time, "time");
+  cluster.read(c.reservation, "reservation");
 }
 
 void read_run(RunSettings& r, const Section& run) {

@@ -91,6 +91,7 @@ struct ModelSettings {
 struct ClusterSettings {
   Setting<Index> nodes, gpus_per_node;
   Setting<std::string> gpu;
+  Setting<std::string> partition, account, qos, constraint, time, reservation;  // of SLURM
 };
 
 /// cpplan.run.*: of our engine alone.

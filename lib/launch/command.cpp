@@ -7,16 +7,6 @@
 namespace cpplan::launch {
 namespace {
 
-std::string shell_word(std::string_view word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos)
-    return std::string(word);
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 /// The names are Open MPI 4's parameters (`ompi_info --all`).
 std::vector<Variable> mpirun_environment(const RankCommand& ranks) {
   std::vector<Variable> variables = {
@@ -44,6 +34,16 @@ std::vector<Variable> mpirun_environment(const RankCommand& ranks) {
 }
 
 }  // namespace
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos)
+    return std::string(word);
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
 
 Command mpirun_command(const RankCommand& ranks) {
   Command command;

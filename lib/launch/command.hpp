@@ -31,6 +31,9 @@ struct RankCommand {
 /// environment, and so know that we started them.
 Command mpirun_command(const RankCommand&);
 
+/// One word of a line for a shell, quoted where it must be.
+std::string shell_word(std::string_view word);
+
 /// As a line for a shell, quoted where it must be: "A=1 B='x y' mpirun -n 8 ...".
 std::string shell_line(const Command&);
 

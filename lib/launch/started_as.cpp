@@ -17,16 +17,32 @@ std::optional<int> number(const cluster::Variables& variables, std::string_view 
   return value;
 }
 
+/// mpirun tells its ranks. srun's are told by PMIx when MPI starts; until then SLURM's step says
+/// how many there are. A step of one task is a shell (srun --pty bash) as likely as a rank, and is
+/// none.
+struct Place {
+  std::optional<int> rank, world;
+};
+
+Place place_of(const cluster::Variables& variables) {
+  const Place below_mpirun{number(variables, "OMPI_COMM_WORLD_RANK"),
+                           number(variables, "OMPI_COMM_WORLD_SIZE")};
+  if (below_mpirun.rank || below_mpirun.world) return below_mpirun;
+  const Place below_srun{number(variables, "PMIX_RANK"), number(variables, "SLURM_STEP_NUM_TASKS")};
+  if (below_srun.rank && below_srun.world.value_or(1) > 1) return below_srun;
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<RankIdentity>> started_as(const cluster::Variables& variables) {
-  const auto world = number(variables, "OMPI_COMM_WORLD_SIZE");
-  const auto rank = number(variables, "OMPI_COMM_WORLD_RANK");
+  const auto [rank, world] = place_of(variables);
   if (!world && !rank) return std::nullopt;
   if (!world || !rank || *world < 1 || *rank < 0 || *rank >= *world)
     return failure(fmt::format(
-        "rank {} of {} does not exist (OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE say so). "
-        "Unset both, or start the ranks with mpirun",
+        "rank {} of {} does not exist (the variables of mpirun, OMPI_COMM_WORLD_RANK and "
+        "OMPI_COMM_WORLD_SIZE, or of srun, PMIX_RANK and SLURM_STEP_NUM_TASKS, say so). "
+        "Unset them, or start the ranks with mpirun or srun",
         rank ? std::to_string(*rank) : "unknown", world ? std::to_string(*world) : "unknown"));
   RankIdentity identity{.rank = *rank, .world = *world, .folder = {}};
   const auto folder = variables.find(run_folder_variable);

@@ -1,0 +1,128 @@
+"""Jobs under a real SLURM: python3 jobs.py CASE CPPLAN SLURM_LOCAL. Exit code 0: the case holds,
+77: this machine allows no such SLURM."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASE, CPPLAN, SLURM_LOCAL = sys.argv[1:]
+SKIPPED = 77
+
+# Frames of the made-up hosts carry messages between nodes; more ranks than cores must yield.
+ENVIRONMENT = dict(
+    os.environ, PATH=os.path.dirname(CPPLAN) + os.pathsep + os.environ["PATH"],
+    OMPI_MCA_pml="ob1", OMPI_MCA_btl="self,vader,tcp", OMPI_MCA_mpi_yield_when_idle="1",
+    OMPI_MCA_btl_tcp_if_include="10.79.0.0/24", OMPI_MCA_oob_tcp_if_include="10.79.0.0/24")
+
+
+class Cluster:
+    """The local SLURM, and a folder with a config that a job reads."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="cpplan-slurm-test-")
+        os.chmod(self.folder, 0o755)
+        self.environment = dict(ENVIRONMENT, SLURM_LOCAL=os.path.join(self.folder, "slurm"))
+        started = subprocess.run([SLURM_LOCAL, "start"], env=self.environment, text=True,
+                                 capture_output=True, timeout=60)
+        if started.returncode == 3:
+            print(f"SKIPPED: {started.stderr.strip()}")
+            shutil.rmtree(self.folder)
+            sys.exit(SKIPPED)
+        if started.returncode != 0:
+            self.__exit__()
+            raise AssertionError(started.stderr)
+        self.write_config()
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([SLURM_LOCAL, "stop"], env=self.environment, timeout=60, check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def write_config(self):
+        source = os.path.join(HERE, "..", "run")
+        shutil.copy(os.path.join(source, "text.txt"), self.folder)
+        with open(os.path.join(source, "job.yaml")) as file:
+            text = file.read().replace("data_parallel_size: 1", "data_parallel_size: 2")
+        text = text.replace("max_steps: 100000", "max_steps: 3\ntensor_parallel_size: 2\n"
+                            "context_parallel_size: 2")
+        with open(os.path.join(self.folder, "job.yaml"), "w") as file:
+            file.write(text)
+
+    def run(self, *command, timeout=120):
+        return subprocess.run([SLURM_LOCAL, "run", "env", "-C", self.folder, *command],
+                              env=self.environment, capture_output=True, text=True,
+                              timeout=timeout)
+
+    def script(self, *flags):
+        made = subprocess.run([CPPLAN, "sbatch", "job.yaml", "--output", "job.sh", *flags],
+                              cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True,
+                              timeout=30)
+        assert made.returncode == 0, made.stderr
+        return "job.sh"
+
+    def remove_logs(self):
+        for name in os.listdir(self.folder):
+            if name.endswith(".log"):
+                os.remove(os.path.join(self.folder, name))
+
+    def log(self):
+        text = ""
+        for name in sorted(os.listdir(self.folder)):
+            if name.endswith(".log"):
+                with open(os.path.join(self.folder, name)) as file:
+                    text += file.read()
+        return text
+
+
+def losses(text):
+    return re.findall(r"^\s*\d+\s.*?(\d\.\d+)", text, re.M)
+
+
+def batch(cluster):
+    """The generated script trains TP2 x CP2 x DP2 on two nodes."""
+    script = cluster.script("--nodes", "2", "--gpus-per-node", "4")
+    fewer = cluster.run("sbatch", "--wait", "--ntasks-per-node=2", script)
+    assert fewer.returncode == 1 and "has 4" in cluster.log(), cluster.log()
+    cluster.remove_logs()
+    done = cluster.run("sbatch", "--wait", script)
+    log = cluster.log()
+    assert done.returncode == 0, done.stdout + done.stderr + log
+    here = subprocess.run([CPPLAN, "run", "job.yaml", "-n", "8", "--transport", "threads"],
+                          cwd=cluster.folder, env=ENVIRONMENT, capture_output=True, text=True,
+                          timeout=120)
+    assert here.returncode == 0, here.stdout + here.stderr
+    assert len(losses(here.stdout)) >= 3, here.stdout
+    assert losses(here.stdout) == losses(log), here.stdout + log
+
+
+def step(cluster):
+    """srun starts the ranks; another number of tasks is refused with both numbers."""
+    right = cluster.run("srun", "--mpi=pmix", "-N3", "-n8", CPPLAN, "run", "job.yaml")
+    assert right.returncode == 0 and len(losses(right.stdout)) >= 3, right.stdout + right.stderr
+    wrong = cluster.run("srun", "--mpi=pmix", "-N2", "-n4", CPPLAN, "run", "job.yaml")
+    said = wrong.stdout + wrong.stderr
+    assert wrong.returncode != 0, said
+    assert "2*2*1*2 = 8 ranks, but the world has 4" in said, said
+    assert said.count("error[") == 1, said
+    assert not losses(wrong.stdout), said
+
+
+def refused(cluster):
+    """A bad config ends the job at once, and no rank starts."""
+    script = cluster.script("--nodes", "2", "--gpus-per-node", "4")
+    path = os.path.join(cluster.folder, "job.yaml")
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(text.replace("sequence_len: 64", "sequence_len: many"))
+    done = cluster.run("sbatch", "--wait", script)
+    log = cluster.log()
+    assert done.returncode == 1, f"{done.returncode}\n{log}"
+    assert "sequence_len" in log and "srun" not in log, log
+
+
+with Cluster() as local:
+    {"batch": batch, "step": step, "refused": refused}[CASE](local)
