@@ -55,14 +55,10 @@ constexpr std::array model = {
 };
 
 constexpr std::array cluster = {
-    KeyInfo{"account", text},
-    KeyInfo{"constraint", text},
-    KeyInfo{"gpu", text},
-    KeyInfo{"gpus_per_node", integer},
-    KeyInfo{"nodes", integer},
-    KeyInfo{"partition", text},
-    KeyInfo{"qos", text},
-    KeyInfo{"reservation", text},
+    KeyInfo{"account", text},  KeyInfo{"constraint", text},
+    KeyInfo{"gpu", text},      KeyInfo{"gpus_per_node", integer},
+    KeyInfo{"nodes", integer}, KeyInfo{"partition", text},
+    KeyInfo{"qos", text},      KeyInfo{"reservation", text},
     KeyInfo{"time", text},
 };
 
