@@ -64,9 +64,10 @@ std::string verdict_text(const train::Verification& v) {
                   worst.parameter, worst.distance, v.bounds.gradient);
   if (v.broken().empty())
     text += fmt::format(
-        "the layout holds: {} gradients, {} losses and gradient norms are those of "
+        "the layout holds: {} gradients, and the loss and gradient norm of every step, are those "
+        "of "
         "one rank\n",
-        v.gradients.size(), v.in_layout.losses.size());
+        v.gradients.size());
   return text;
 }
 
