@@ -65,8 +65,7 @@ std::string verdict_text(const train::Verification& v) {
   if (v.broken().empty())
     text += fmt::format(
         "the layout holds: {} gradients, and the loss and gradient norm of every step, are those "
-        "of "
-        "one rank\n",
+        "of one rank\n",
         v.gradients.size());
   return text;
 }
