@@ -55,11 +55,11 @@ constexpr std::array model = {
 };
 
 constexpr std::array cluster = {
-    KeyInfo{"account", text},  KeyInfo{"constraint", text},
-    KeyInfo{"gpu", text},      KeyInfo{"gpus_per_node", integer},
-    KeyInfo{"nodes", integer}, KeyInfo{"partition", text},
-    KeyInfo{"qos", text},      KeyInfo{"reservation", text},
-    KeyInfo{"time", text},
+    KeyInfo{"account", text},     KeyInfo{"constraint", text},
+    KeyInfo{"gpu", text},         KeyInfo{"gpus_per_node", integer},
+    KeyInfo{"hardware", text},    KeyInfo{"nodes", integer},
+    KeyInfo{"partition", text},   KeyInfo{"qos", text},
+    KeyInfo{"reservation", text}, KeyInfo{"time", text},
 };
 
 constexpr std::array run = {

@@ -14,6 +14,7 @@ void read_cluster(ClusterSettings& c, const Section& cluster) {
   cluster.read(c.constraint, "constraint");
   cluster.read(c.time, "time");
   cluster.read(c.reservation, "reservation");
+  cluster.read(c.hardware, "hardware");
 }
 
 void read_run(RunSettings& r, const Section& run) {

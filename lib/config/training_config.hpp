@@ -90,7 +90,7 @@ struct ModelSettings {
 
 struct ClusterSettings {
   Setting<Index> nodes, gpus_per_node;
-  Setting<std::string> gpu;
+  Setting<std::string> gpu, hardware;
   Setting<std::string> partition, account, qos, constraint, time, reservation;  // of SLURM
 };
 
