@@ -57,7 +57,7 @@ Extent extent(std::span<const Block> blocks, Band band) {
 
 Cost Gemm::cost() const {
   const Bytes before = accumulate ? c.bytes() : Bytes{};
-  return {{2 * c.rows * c.cols * k()}, sum(a, b) + before, c.bytes()};
+  return {{2 * c.rows * c.cols * k()}, sum(a, b) + before, c.bytes(), k()};
 }
 
 Cost RmsNorm::cost() const {
@@ -77,7 +77,7 @@ Cost Attention::cost() const {
   const auto [allowed, queries, keys] = extent(blocks, band);
   const Bytes state = rows_of(out, queries) + rows_of(lse, queries);
   const Bytes read = rows_of(q, queries) + rows_of(k, keys) + rows_of(v, keys);
-  return {{4 * allowed * q.cols}, read + state, state};
+  return {{4 * allowed * q.cols}, read + state, state, head_dim};
 }
 
 Cost AttentionBackward::cost() const {
@@ -86,7 +86,7 @@ Cost AttentionBackward::cost() const {
   const Bytes query_side =
       rows_of(q, queries) + rows_of(out, queries) + rows_of(dout, queries) + rows_of(lse, queries);
   const Bytes key_side = rows_of(k, keys) + rows_of(v, keys);
-  return {{10 * allowed * q.cols}, query_side + key_side + sums, sums};
+  return {{10 * allowed * q.cols}, query_side + key_side + sums, sums, head_dim};
 }
 
 Cost SwiGlu::cost() const {

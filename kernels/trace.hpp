@@ -11,6 +11,7 @@ namespace cpplan::kernels {
 struct Cost {
   Flops flops;
   Bytes read, written;
+  Index inner = 0;  // length of the sums of a product: k, of attention head_dim; 0: no product
 };
 
 /// One peer of an exchange; `peer` is a rank of the group.

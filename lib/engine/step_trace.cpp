@@ -11,7 +11,7 @@ bool same_route(const kernels::Route& a, const kernels::Route& b) {
 }
 
 bool same_cost(const kernels::Cost& a, const kernels::Cost& b) {
-  return a.flops == b.flops && a.read == b.read && a.written == b.written;
+  return a.flops == b.flops && a.read == b.read && a.written == b.written && a.inner == b.inner;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ std::size_t StepTrace::Hash::operator()(const TraceEvent& event) const {
   };
   mix(std::ssize(event.op));
   mix(event.cost.flops.count), mix(event.cost.read.count), mix(event.cost.written.count);
-  mix(event.communicator), mix(event.sent.count), mix(event.starts_ago);
+  mix(event.cost.inner), mix(event.communicator), mix(event.sent.count), mix(event.starts_ago);
   for (const auto& route : event.routes) mix(route.peer), mix(route.sent.count);
   return hash;
 }

@@ -152,6 +152,8 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
   if (inputs.as) plan.as_version = compute_as(*inputs.as, plan);
   if (inputs.global_batch) plan.global_batch = reach_global_batch(plan.batch, *inputs.global_batch);
   plan.model = model::resolve_model(config);
+  plan.hardware = inputs.hardware;
+  if (!plan.hardware) plan.hardware = cluster::find_hardware(config.cluster.gpu.value_or(""));
   if (inputs.shrink) shrink_to_laptop(plan);
   plan.layout.stage_layers = layers_of_stages(plan, inputs).value_or(std::vector<int>{});
   plan.layout.bubble_fraction = bubble_fraction(plan);

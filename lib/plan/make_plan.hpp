@@ -19,4 +19,10 @@ Result<engine::Job> make_job(const Plan&);
 /// of every rank that differs; or no_engine, where make_job() fails.
 void measure_engine(Plan&);
 
+/// Fills engine_flops in the same way, with the documents of --documents where there are any.
+void measure_flops(Plan&);
+
+/// Fills `time` by simulating that step on the plan's hardware profile, or `no_time`.
+void predict_time(Plan&);
+
 }  // namespace cpplan::plan

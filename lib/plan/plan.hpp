@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/environment.hpp"
+#include "cluster/hardware.hpp"
 #include "config/training_config.hpp"
 #include "data/lengths.hpp"
 #include "diag/diagnostic.hpp"
@@ -30,7 +31,8 @@ struct PlanInputs {
   std::optional<Version> as;                        // --as: plan/as_version.hpp parses its names
   std::optional<Index> global_batch;
   std::optional<layout::Order> order;
-  std::vector<Index> documents;  // tokens of each, of one packed sequence
+  std::vector<Index> documents;                      // tokens of each, of one packed sequence
+  std::optional<cluster::HardwareProfile> hardware;  // goes before that of cpplan.cluster.gpu
   bool shrink = false;  // plan for a tiny model and short sequences of the same divisibility
 };
 
@@ -227,6 +229,35 @@ struct FrameworkMemory {
   Fit fit = Fit::unknown;
 };
 
+/// FLOPs of one step of our engine, of every op, from the meta run of each rank that differs.
+struct EngineFlops {
+  Flops busiest;
+  int busiest_rank = 0;
+  double mean = 0;                 // of all ranks
+  double attention_imbalance = 1;  // of CP ranks: most attention FLOPs over the mean
+  double formula = 0;              // the model's FLOPs by closed formula, over the ranks
+};
+
+/// Seconds that a rank has nothing to compute while messages of the group are under way.
+struct ExposedRow {
+  std::string group;
+  double seconds = 0;
+};
+
+/// One step of our engine on a hardware profile, simulated. Of its parts, means over the ranks.
+struct StepTime {
+  std::string hardware, precision;
+  double seconds = 0;
+  double compute_seconds = 0;
+  double bubble_seconds = 0;     // waiting for other pipeline stages
+  double imbalance_seconds = 0;  // waiting for ranks of the same stage that have more to do
+  double exposed_seconds = 0;    // the sum of:
+  std::vector<ExposedRow> exposed;
+  double model_flops = 0, executed_flops = 0;  // of the world: by formula; of every op
+  double tokens_per_second_per_gpu = 0;
+  double mfu = 0, hfu = 0;  // model's and executed FLOPs over those that the world could do
+};
+
 /// What a rank sends in one step, of one kind.
 struct TrafficRow {
   std::string group, collective;
@@ -279,6 +310,10 @@ struct Plan {
   std::optional<EngineMemory> engine_memory;
   std::optional<EngineCommunication> engine_communication;
   std::string no_engine;          // why there is none of both: what the engine cannot do
+  std::optional<EngineFlops> engine_flops;
+  std::optional<cluster::HardwareProfile> hardware;  // from a file, or of cpplan.cluster.gpu
+  std::optional<StepTime> time;   // none without a hardware profile, or where it has no such rate
+  std::string no_time;            // why
   diag::Diagnostics diagnostics;  // of planning; rules/ adds its own
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "plan/model_flops.hpp"
 #include "report/config_json.hpp"
 #include "report/table.hpp"
 
@@ -55,6 +56,25 @@ void add_memory(const plan::Plan& plan, Table& table) {
                fmt::format("{} = {} bytes", term.formula, with_thousands(term.bytes.count))});
 }
 
+void add_flops(const plan::EngineFlops& f, Table& table) {
+  table.add({"FLOPs of a rank, counted",
+             fmt::format("{:.4g} on rank {} (the busiest), {:.4g} on average, every op of a step",
+                         static_cast<double>(f.busiest.count), f.busiest_rank, f.mean)});
+  table.add({"FLOPs of a rank, by formula",
+             fmt::format("({}) / ranks = {:.4g}", plan::flops_convention, f.formula)});
+}
+
+void add_time(const plan::StepTime& t, Table& table) {
+  table.add({"step time", fmt::format("compute {:.4g} + bubble {:.4g} + imbalance {:.4g} + exposed "
+                                      "communication {:.4g} = {:.4g} s: the step's trace on {}",
+                                      t.compute_seconds, t.bubble_seconds, t.imbalance_seconds,
+                                      t.exposed_seconds, t.seconds, t.hardware)});
+  table.add({"MFU", fmt::format("{:.4g} FLOPs by formula / {:.4g} s / ranks / peak = {:.4f}",
+                                t.model_flops, t.seconds, t.mfu)});
+  table.add({"HFU", fmt::format("{:.4g} FLOPs executed / {:.4g} s / ranks / peak = {:.4f}",
+                                t.executed_flops, t.seconds, t.hfu)});
+}
+
 std::string origins_text(const plan::Plan& plan) {
   Table table({{"setting"}, {"value"}, {"from"}});
   for (const Origin& origin : origins(plan)) table.add({origin.name, origin.value, origin.from});
@@ -70,6 +90,8 @@ std::string explain_text(const plan::Plan& plan) {
   add_steps(plan, table);
   add_learning_rates(plan, table);
   add_memory(plan, table);
+  if (plan.engine_flops) add_flops(*plan.engine_flops, table);
+  if (plan.time) add_time(*plan.time, table);
   return table.text() + '\n' + origins_text(plan);
 }
 

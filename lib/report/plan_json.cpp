@@ -9,6 +9,7 @@
 #include "report/memory_json.hpp"
 #include "report/sequence_json.hpp"
 #include "report/steps_json.hpp"
+#include "report/time_json.hpp"
 
 namespace cpplan::report {
 namespace {
@@ -87,7 +88,7 @@ Json plan_json(const plan::Plan& plan, const diag::Diagnostics& findings) {
       {"steps", steps_json(plan.steps)}, {"packing", packing_json(plan)},
       {"sequence", sequence_json(plan)}, {"layout", layout_json(plan)},
       {"memory", memory_json(plan)},     {"communication", communication_json(plan)},
-      {"time", Json::object()}};
+      {"time", time_json(plan)}};
   if (plan.as_version) json["as"] = as_json(*plan.as_version);
   json["diagnostics"] = diag::diagnostics_json(findings);
   return json;

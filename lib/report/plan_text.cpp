@@ -20,6 +20,12 @@ std::string learning_rate_title(const plan::Plan& plan) {
   return fmt::format("learning rate ({})", plan.steps.lr_scheduler);
 }
 
+std::string time_title(const plan::Plan& plan) {
+  if (!plan.time) return "";
+  return fmt::format("time of the engine (one step on {}, {})", plan.time->hardware,
+                     plan.time->precision);
+}
+
 std::string layout_title(const plan::Plan& plan) {
   return fmt::format("ranks ({}, fastest first)", layout::to_string(plan.layout.order));
 }
@@ -41,6 +47,7 @@ std::string plan_text(const plan::Plan& plan, diag::Color color) {
       {"memory of the framework (one rank)", framework_memory_section(plan)},
       {"memory of the engine", memory_section(plan)},
       {traffic_title(plan), traffic_section(plan)},
+      {time_title(plan), time_section(plan)},
       {"launch", launch_section(plan)}};
   std::string text = heading(title_of(plan), color);
   for (const auto& [title, section] : sections)

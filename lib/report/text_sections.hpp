@@ -24,5 +24,6 @@ std::string memory_section(const plan::Plan& plan);
 std::string launch_section(const plan::Plan& plan);
 std::string traffic_title(const plan::Plan& plan);
 std::string traffic_section(const plan::Plan& plan);
+std::string time_section(const plan::Plan& plan);
 
 }  // namespace cpplan::report
