@@ -1,10 +1,12 @@
 #include "app/checked_config.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "app/exit_code.hpp"
+#include "base/files.hpp"
 #include "cluster/environment.hpp"
 #include "config/load.hpp"
 #include "data/lengths.hpp"
@@ -56,6 +58,26 @@ Result<plan::PlanInputs> read_inputs(const ConfigOptions& options) {
   return inputs;
 }
 
+Result<cluster::HardwareProfile> read_hardware(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  const auto json = Json::parse(*text);
+  if (!json) return tl::unexpected(json.error());
+  return cluster::hardware_from(*json);
+}
+
+/// Of --hardware, else of cpplan.cluster.hardware, which is read from where its config stands.
+Result<std::optional<cluster::HardwareProfile>> hardware_of(const ConfigOptions& options,
+                                                            const config::TrainingConfig& config) {
+  const auto& setting = config.cluster.hardware;
+  if (!options.hardware && !setting.given()) return std::nullopt;
+  const auto folder = std::filesystem::path(config.file).parent_path();
+  auto profile = read_hardware(options.hardware ? std::filesystem::path(*options.hardware)
+                                                : folder / *setting);
+  if (!profile) return tl::unexpected(profile.error());
+  return std::move(*profile);
+}
+
 std::optional<launch::LaunchCommand> launch_command_of(const ConfigOptions& options) {
   if (!options.launch_command) return std::nullopt;
   return launch::parse_launch_command(*options.launch_command);
@@ -87,6 +109,9 @@ Result<CheckedConfig> check_config(const std::string& path, const ConfigOptions&
   auto command = launch_command_of(options);
   if (command && command->line)
     inputs->launched = launch::ranks_started(*command->line, inputs->gpus_per_node);
+  auto hardware = hardware_of(options, *loaded->config);
+  if (!hardware) return tl::unexpected(hardware.error());
+  inputs->hardware = std::move(*hardware);
   const auto environment = cluster::read_environment(cluster::process_variables());
   checked.plan = plan::make_plan(*loaded->config, *inputs, environment);
   append(checked.findings, checked.plan->diagnostics);

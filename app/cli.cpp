@@ -128,6 +128,7 @@ class CommandLine {
     add_layout();
     add_run();
     add_verify();
+    add_bench();
     add_explain();
     add_rules();
     add_sbatch();
@@ -144,6 +145,7 @@ class CommandLine {
         return usage_error("", unexpected_argument(parser_, first));
     }
     run_.arguments.assign(argv + 1, argv + argc);
+    bench_.arguments = run_.arguments;
     try {
       parser_.parse(argc, argv);
     } catch (const CLI::Success& request) {  // --help, --version
@@ -200,6 +202,7 @@ class CommandLine {
         ->check(checked_by(parse_assignment))
         ->type_name("key=a,b,c");
     parser.add_flag("--explain", plan_.explain, "each formula with the numbers put in");
+    add_file(parser, "--hardware", plan_.config.hardware, "a profile that cpplan bench wrote");
     add_config_flags(parser, plan_.config);
   }
 
@@ -239,6 +242,7 @@ class CommandLine {
                           "processes under mpirun, or threads of this one");
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
     parser.add_flag("--check", run_.check, "exit 5 unless bytes and memory were as planned");
+    add_file(parser, "--hardware", run_.config.hardware, "a profile that cpplan bench wrote");
     parser.add_option("--record", run_.record, "write losses, norms and bytes as JSON")
         ->type_name("FILE");
     add_config_flags(parser, run_.config);
@@ -253,6 +257,12 @@ class CommandLine {
                              {{"text", VerifyFormat::text}, {"json", VerifyFormat::json}},
                              "text or json");
     add_config_flags(parser, verify_.run.config);
+  }
+
+  void add_bench() {
+    auto& parser = add("bench", "measure this machine for `plan --hardware`: ops, and two ranks",
+                       [this] { return bench(bench_); });
+    add_file(parser, "--out", bench_.out, "where the profile goes; else to standard output");
   }
 
   void add_explain() {
@@ -326,6 +336,7 @@ class CommandLine {
   LayoutOptions layout_;
   RunOptions run_;
   VerifyOptions verify_;
+  BenchOptions bench_;
   ExplainOptions explain_;
   RulesOptions rules_;
   SbatchOptions sbatch_;

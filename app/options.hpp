@@ -20,6 +20,7 @@ struct ConfigOptions {
   std::vector<std::string> with;  // files on top of the config, later wins
   std::optional<config::Dialect> dialect;
   std::optional<std::string> lengths, documents;  // files of numbers, or -
+  std::optional<std::string> hardware;            // a profile
   std::optional<std::string> launch_command;
   ColorMode color = ColorMode::automatic;
 };
@@ -39,6 +40,11 @@ struct PlanOptions {
   std::optional<std::string> get;    // one value alone
   std::optional<std::string> sweep;  // key=a,b,c: a line for each value
   bool explain = false;              // each formula with the numbers put in
+};
+
+struct BenchOptions {
+  std::optional<std::string> out;      // none: standard output
+  std::vector<std::string> arguments;  // of the whole command line: the ranks get the same
 };
 
 struct ExplainOptions {

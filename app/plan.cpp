@@ -126,7 +126,11 @@ int plan(const PlanOptions& options) {
   if (options.sweep) return run_sweep(options);
   auto checked = check_config(options.path, options.config);
   if (!checked) return unreadable(checked.error());
-  if (checked->plan) plan::measure_engine(*checked->plan);
+  if (checked->plan) {
+    plan::measure_engine(*checked->plan);
+    plan::measure_flops(*checked->plan);
+    plan::predict_time(*checked->plan);
+  }
   return options.get ? print_value(*checked, *options.get) : print_all(*checked, options);
 }
 

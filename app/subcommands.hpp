@@ -10,6 +10,7 @@ int plan(const PlanOptions& options);
 int layout(const LayoutOptions& options);
 int run(const RunOptions& options);
 int verify(const VerifyOptions& options);
+int bench(const BenchOptions& options);
 int explain(const ExplainOptions& options);
 int rules(const RulesOptions& options);
 int sbatch(const SbatchOptions& options);

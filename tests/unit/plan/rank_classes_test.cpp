@@ -115,14 +115,14 @@ TEST_CASE("work per rank: the plan shows what the engine's attention counts") {
   PlanInputs inputs;
   inputs.world_size = 4;
   auto dense = make_plan(c, inputs, {});
-  measure_engine(dense);
+  measure_flops(dense);
   REQUIRE(dense.engine_flops);
   CHECK(dense.engine_flops->attention_imbalance == doctest::Approx(1));
   CHECK(dense.engine_flops->formula < dense.engine_flops->mean);
   CHECK(dense.engine_flops->formula > 0.8 * dense.engine_flops->mean);
   inputs.documents = {9, 11, 3, 5, 4000};
   auto packed = make_plan(c, inputs, {});
-  measure_engine(packed);
+  measure_flops(packed);
   CHECK(packed.engine_flops->attention_imbalance > 1);
   CHECK(packed.engine_flops->attention_imbalance < 1.05);
 }
