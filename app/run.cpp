@@ -15,6 +15,7 @@
 #include "launch/started_as.hpp"
 #include "launch/stop_request.hpp"
 #include "launch/supervisor.hpp"
+#include "plan/make_plan.hpp"
 #include "record/promises.hpp"
 #include "train/mpi_worker.hpp"
 
@@ -53,7 +54,9 @@ int dry_run(const RunOptions& options, const plan::Plan& plan) {
 }
 
 /// What the ranks do not know of their record.
-void complete(record::RunRecord& record, const RunOptions& options, const plan::Plan&) {
+void complete(record::RunRecord& record, const RunOptions& options, plan::Plan plan) {
+  plan::predict_time(plan);
+  if (plan.time) record.time.predicted = plan.time->seconds;
   if (options.check && !record.broken_promises.empty()) record.exit = check_failed;
 }
 

@@ -309,7 +309,7 @@ struct Plan {
   std::optional<Bytes> logits_fp32_bytes_per_rank;
   std::optional<EngineMemory> engine_memory;
   std::optional<EngineCommunication> engine_communication;
-  std::string no_engine;          // why there is none of both: what the engine cannot do
+  std::string no_engine;  // why there is none of both: what the engine cannot do
   std::optional<EngineFlops> engine_flops;
   std::optional<cluster::HardwareProfile> hardware;  // from a file, or of cpplan.cluster.gpu
   std::optional<StepTime> time;   // none without a hardware profile, or where it has no such rate
