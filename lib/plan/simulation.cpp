@@ -34,7 +34,7 @@ struct Meeting {
   std::vector<Transfer*> here;
 };
 
-/// When a link's two ways are free.
+/// When a communicator's two ways are free.
 struct Lanes {
   double out = 0, in = 0;
 };
@@ -63,7 +63,6 @@ class Simulation {
       : profile_(profile), settings_(settings), processes_(ranks.size()) {
     for (std::size_t i = 0; i < ranks.size(); ++i) processes_[i].rank = &ranks[i];
     if (profile.cores) cores_free_.assign(static_cast<std::size_t>(*profile.cores), 0.0);
-    lanes_.resize(2 * ranks.size());
     for (const SimulatedRank& rank : ranks) seconds_.push_back(seconds_of_ops(rank.trace));
   }
 
@@ -196,8 +195,8 @@ class Simulation {
     if (--transfer.missing == 0) finish(transfer);
   }
 
-  /// Where something else moves the bytes, transfers of a rank one way on one kind of link follow
-  /// each other; a rank that moves them itself does so when it waits.
+  /// Where something else moves the bytes, a rank's transfers one way on one communicator
+  /// follow each other; a rank that moves them itself does so when it waits.
   void finish(Transfer& transfer) {
     if (profile_.transfers == cluster::Transfers::beside_compute) take_lanes(transfer);
     transfer.missing = -1;
@@ -207,9 +206,9 @@ class Simulation {
     ready_.push({std::max(process.now, transfer.begin), transfer.rank});
   }
 
-  /// A link takes messages out and in at once.
+  /// Each communicator has a stream of its own, which takes messages out and in at once.
   void take_lanes(Transfer& transfer) {
-    Lanes& lanes = lanes_[static_cast<std::size_t>(2 * transfer.rank + !transfer.group->one_node)];
+    Lanes& lanes = lanes_[{transfer.rank, transfer.event->communicator}];
     if (sends(transfer)) transfer.begin = std::max(transfer.begin, lanes.out);
     if (receives(transfer)) transfer.begin = std::max(transfer.begin, lanes.in);
     transfer.done = transfer.begin + transfer.seconds;
@@ -252,7 +251,7 @@ class Simulation {
   std::vector<std::vector<double>> seconds_;  // by rank and number of the distinct event
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   std::vector<double> cores_free_;
-  std::vector<Lanes> lanes_;                               // by rank: of its node, of the network
+  std::map<std::pair<int, int>, Lanes> lanes_;             // rank, communicator
   std::map<std::tuple<int, int, int>, Channel> channels_;  // group, sender, receiver
   std::map<std::pair<int, int>, int> turns_;               // group, rank -> collectives so far
   std::map<std::pair<int, int>, Meeting> meetings_;        // group, turn

