@@ -79,7 +79,7 @@ dimensions (bytes that one rank sends in one step)
 
 memory of the engine
                                    allocated  at the peak
-  parameters                         1.0 MiB      1.0 MiB
+  parameters (fp32)                  1.0 MiB      1.0 MiB
   gradients                          1.0 MiB      1.0 MiB
   optimizer                          2.0 MiB      2.0 MiB
   activations                        3.0 MiB      2.0 MiB
