@@ -129,6 +129,7 @@ class CommandLine {
     add_run();
     add_verify();
     add_bench();
+    add_checkpoint();
     add_explain();
     add_rules();
     add_sbatch();
@@ -240,6 +241,8 @@ class CommandLine {
     add_choice<Transport>(parser, "--transport", run_.transport,
                           {{"mpi", Transport::mpi}, {"threads", Transport::threads}},
                           "processes under mpirun, or threads of this one");
+    add_count(parser, "--save-every", run_.save_every, "steps from one checkpoint to the next");
+    parser.add_flag("--resume", run_.resume, "go on from the newest checkpoint, if there is one");
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
     parser.add_flag("--check", run_.check, "exit 5 unless bytes and memory were as planned");
     add_file(parser, "--hardware", run_.config.hardware, "a profile that cpplan bench wrote");
@@ -263,6 +266,30 @@ class CommandLine {
     auto& parser = add("bench", "measure this machine for `plan --hardware`: ops, and two ranks",
                        [this] { return bench(bench_); });
     add_file(parser, "--out", bench_.out, "where the profile goes; else to standard output");
+  }
+
+  void add_checkpoint() {
+    auto& parser = add("checkpoint", "show, verify or convert checkpoints of a run",
+                       [this] { return checkpoint(checkpoint_); });
+    add_choice<CheckpointAction>(parser, "ACTION", checkpoint_.action,
+                                 {{"show", CheckpointAction::show},
+                                  {"verify", CheckpointAction::verify},
+                                  {"convert", CheckpointAction::convert}},
+                                 "show, verify (every byte), or convert (to a model folder)");
+    parser.get_option("ACTION")->required()->type_name("");
+    parser.add_option("FOLDER", checkpoint_.path, "a checkpoint, or a folder of them")
+        ->required()
+        ->type_name("");
+    parser.add_option("TARGET", checkpoint_.target, "of convert: the new folder")->type_name("");
+    add_choice<CheckpointFormat>(
+        parser, "--format", checkpoint_.format,
+        {{"text", CheckpointFormat::text}, {"json", CheckpointFormat::json}}, "text or json");
+    add_choice<checkpoint::ElementType>(parser, "--dtype", checkpoint_.dtype,
+                                        {{"bf16", checkpoint::ElementType::bf16},
+                                         {"fp16", checkpoint::ElementType::f16},
+                                         {"fp32", checkpoint::ElementType::f32},
+                                         {"fp64", checkpoint::ElementType::f64}},
+                                        "of convert: number format of the weights");
   }
 
   void add_explain() {
@@ -337,6 +364,7 @@ class CommandLine {
   RunOptions run_;
   VerifyOptions verify_;
   BenchOptions bench_;
+  CheckpointOptions checkpoint_;
   ExplainOptions explain_;
   RulesOptions rules_;
   SbatchOptions sbatch_;

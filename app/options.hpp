@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/element_type.hpp"
 #include "config/training_config.hpp"
 #include "plan/plan.hpp"
 
@@ -92,7 +93,9 @@ struct RunOptions {
   Transport transport = Transport::mpi;
   std::optional<Index> steps;
   bool synthetic = false, dry_run = false;
-  bool check = false;  // exit 5 where bytes or memory were not what was planned
+  bool check = false;               // exit 5 where bytes or memory were not what was planned
+  std::optional<Index> save_every;  // steps from one checkpoint to the next
+  bool resume = false;
   std::optional<std::string> record;
   std::optional<double> timeout;       // seconds
   std::vector<std::string> arguments;  // of the whole command line: the ranks get the same
@@ -103,6 +106,17 @@ enum class VerifyFormat { text, json };
 struct VerifyOptions {
   RunOptions run;  // of which the ranks are threads
   VerifyFormat format = VerifyFormat::text;
+};
+
+enum class CheckpointAction { show, verify, convert };
+enum class CheckpointFormat { text, json };
+
+struct CheckpointOptions {
+  CheckpointAction action = CheckpointAction::show;
+  std::string path;  // a checkpoint, or a folder of them
+  CheckpointFormat format = CheckpointFormat::text;
+  std::string target;                            // of convert: the new folder
+  std::optional<checkpoint::ElementType> dtype;  // of convert; none: as it is
 };
 
 }  // namespace cpplan::app

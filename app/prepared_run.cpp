@@ -12,6 +12,9 @@ namespace {
 ConfigOptions config_options(const RunOptions& options) {
   ConfigOptions config = options.config;
   if (options.ranks) config.inputs.world_size = options.ranks;
+  config.inputs.synthetic = options.synthetic;
+  config.inputs.save_every = options.save_every;
+  config.inputs.resume = options.resume;
   return config;
 }
 

@@ -10,6 +10,7 @@
 #include "app/run_steps.hpp"
 #include "app/run_text.hpp"
 #include "app/subcommands.hpp"
+#include "base/signal_flag.hpp"
 #include "diag/rule_table.hpp"
 #include "launch/scratch_folder.hpp"
 #include "launch/started_as.hpp"
@@ -18,6 +19,7 @@
 #include "plan/make_plan.hpp"
 #include "record/promises.hpp"
 #include "train/mpi_worker.hpp"
+#include "train/starting_point.hpp"
 
 namespace cpplan::app {
 namespace {
@@ -65,13 +67,26 @@ int verdict_on(const record::RunRecord& record, const RunOptions& options) {
   return stop_with(check_failed, record::check_message(record.broken_promises));
 }
 
+void print_note(const std::string& line) {
+  fmt::print(stderr, "note: {}\n", line);
+}
+
+/// Those that the run answers with a checkpoint and the end; none where it keeps no checkpoints.
+std::vector<int> checkpoint_signals(const PreparedRun& prepared) {
+  return prepared.run.checkpoints ? std::vector{SIGUSR1, SIGTERM} : std::vector<int>{};
+}
+
 int run_threads(const RunOptions& options, const PreparedRun& prepared) {
   ProgressBar bar(prepared.run.steps);
-  const auto listener = [&](const record::StepRecord& step) {
-    bar.clear();
-    print_now(step_line(step));
-    bar.show(step.step);
-  };
+  const SignalFlag request(checkpoint_signals(prepared));
+  const train::RunListener listener{.step =
+                                        [&](const record::StepRecord& step) {
+                                          bar.clear();
+                                          print_now(step_line(step));
+                                          bar.show(step.step);
+                                        },
+                                    .note = print_note,
+                                    .stop_requested = [&] { return request.raised(); }};
   auto record = train::run_in_process(prepared.run, limit_of(options), listener);
   bar.clear();
   if (!record) return stop_with(rank_failed, record.error().message);
@@ -80,7 +95,8 @@ int run_threads(const RunOptions& options, const PreparedRun& prepared) {
   if (const auto path = record_path(options))
     if (const auto written = record::write_run_record(*path, *record); !written)
       return stop_with(environment, written.error().message);
-  return verdict_on(*record, options);
+  const int verdict = verdict_on(*record, options);
+  return verdict == ok ? record->exit : verdict;
 }
 
 int run_rank(const RunOptions& options, const PreparedRun& prepared,
@@ -93,18 +109,26 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
       .complete = [&](record::RunRecord& record) {
         complete(record, options, *prepared.checked.plan);
       }};
-  const auto listener = [](const record::StepRecord& step) { print_now(step_line(step)); };
+  const train::RunListener listener{
+      .step = [](const record::StepRecord& step) { print_now(step_line(step)); },
+      .note = print_note};
   const auto record = train::run_mpi_worker(prepared.run, settings, listener);
   if (!record) return stop_with(environment, record.error().message);
-  if (identity.rank != 0) return ok;
-  print_now(run_summary(*record, prepared.data));
-  return identity.folder ? ok : verdict_on(*record, options);  // the launcher has the last word
+  if (identity.rank == 0) print_now(run_summary(*record, prepared.data));
+  // Who watches us has the last word; mpirun would take the code of one rank for its failure.
+  if (identity.folder) return ok;
+  const int verdict = identity.rank == 0 ? verdict_on(*record, options) : int{ok};
+  return verdict == ok ? record->exit : verdict;
 }
 
 int report(const Result<launch::Outcome>& outcome, int world, ColorMode mode) {
   using End = launch::Outcome::End;
   if (!outcome) return stop_with(environment, outcome.error().message);
   if (outcome->end == End::finished) return ok;
+  if (outcome->end == End::checkpointed) {
+    fmt::print(stderr, "stopped on request: all {} ranks wrote a checkpoint\n", world);
+    return train::checkpointed;
+  }
   if (outcome->end == End::interrupted) {
     fmt::print(stderr, "interrupted: all {} ranks were stopped\n", world);
     return interrupted;
@@ -118,6 +142,7 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
   const auto scratch = launch::ScratchFolder::create();
   if (!scratch) return stop_with(environment, scratch.error().message);
   const launch::StopRequest stop;
+  const SignalFlag request(checkpoint_signals(prepared));
   ProgressBar bar(prepared.run.steps);
   const launch::Listener listener{
       .line =
@@ -127,7 +152,8 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
             fmt::print(stderr, "rank {}: {}\n", rank, line);
           },
       .progress = [&](Index step) { bar.show(step); },
-      .stop_requested = [&] { return stop.made(); }};
+      .stop_requested = [&] { return stop.made(); },
+      .checkpoint_requested = [&] { return request.raised(); }};
   const int world = static_cast<int>(prepared.run.job.dims.world());
   launch::Supervision job{.world = world, .folder = scratch->folder()};
   if (options.timeout) job.start_limit = launch::Seconds(*options.timeout);
@@ -162,6 +188,9 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
   if (speaks && !rank)
     if (const auto fits = check_memory(options, demand_of(*prepared->checked.plan)); !fits)
       return stop_with(findings, fits.error().message);
+  if (speaks && !rank)
+    if (const auto usable = train::check_checkpoints(prepared->run); !usable)
+      return stop_with(environment, usable.error().message);
   if (speaks) print_now(run_header(*prepared, options.transport));
   if (options.transport == Transport::threads) return run_threads(options, *prepared);
   return rank ? run_rank(options, *prepared, *rank) : launch_ranks(options, *prepared);

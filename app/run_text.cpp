@@ -108,6 +108,7 @@ std::string step_line(const record::StepRecord& step) {
 }
 
 std::string run_summary(const record::RunRecord& record, const train::TrainingData& data) {
+  if (record.steps.empty()) return "# every step was taken before: nothing was left to do\n";
   return fmt::format(
              "# loss {:.4f} -> {:.4f} nats a token; entropy of the text ({} bytes): {:.4f} of "
              "single bytes (unigram), {:.4f} given the byte before (bigram)\n",

@@ -11,6 +11,7 @@ int layout(const LayoutOptions& options);
 int run(const RunOptions& options);
 int verify(const VerifyOptions& options);
 int bench(const BenchOptions& options);
+int checkpoint(const CheckpointOptions& options);
 int explain(const ExplainOptions& options);
 int rules(const RulesOptions& options);
 int sbatch(const SbatchOptions& options);

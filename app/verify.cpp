@@ -62,7 +62,8 @@ int verify(const VerifyOptions& given) {
     print_verdict(*checked, options.run.config.color);
     return findings;
   }
-  const auto prepared = prepare_run(options.run, std::move(*checked));
+  auto prepared = prepare_run(options.run, std::move(*checked));
+  if (prepared) prepared->run.checkpoints.reset();  // a few steps are no run to keep
   return prepared ? verify_prepared(*prepared, options) : stop_with(prepared.error());
 }
 

@@ -120,6 +120,20 @@ std::optional<ElementType> element_type(std::string_view name) {
   return {};
 }
 
+std::string_view torch_name_of(ElementType type) {
+  switch (type) {
+    case ElementType::bf16:
+      return "bfloat16";
+    case ElementType::f16:
+      return "float16";
+    case ElementType::f32:
+      return "float32";
+    case ElementType::f64:
+      return "float64";
+  }
+  return {};
+}
+
 void convert(ElementType from, const std::byte* source, ElementType to, std::byte* target,
              Index count) {
   const Index source_size = size_of(from).count, target_size = size_of(to).count;

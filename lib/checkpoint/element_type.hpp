@@ -16,6 +16,8 @@ Bytes size_of(ElementType);
 /// "BF16", "F16", "F32", "F64".
 std::string_view name_of(ElementType);
 std::optional<ElementType> element_type(std::string_view name);
+/// PyTorch's name, as config.json has it: "bfloat16".
+std::string_view torch_name_of(ElementType);
 
 /// `count` elements from one format to another; narrowing rounds to the nearest, ties to even. Of
 /// the same format every bit stays. Buffers need no alignment and do not overlap.

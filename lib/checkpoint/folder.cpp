@@ -95,6 +95,13 @@ std::vector<Candidate> candidates_in(const fs::path& folder) {
   return candidates;
 }
 
+std::vector<Candidate> candidates_at(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::exists(path / manifest_name, ignored) || step_of(path.filename().string()))
+    return {{path, read_manifest(path)}};
+  return candidates_in(path);
+}
+
 void keep_newest(const fs::path& folder, Index keep) {
   for (const Candidate& candidate : candidates_in(folder))
     if (candidate.manifest && keep-- <= 0) remove_step(candidate.path);

@@ -31,6 +31,9 @@ struct Candidate {
 /// All step folders, newest first.
 std::vector<Candidate> candidates_in(const std::filesystem::path& folder);
 
+/// Of a folder of checkpoints all of them; of a checkpoint itself that one.
+std::vector<Candidate> candidates_at(const std::filesystem::path& path);
+
 /// Deletes all but the `keep` newest complete checkpoints of the folder.
 void keep_newest(const std::filesystem::path& folder, Index keep);
 

@@ -104,20 +104,24 @@ std::vector<std::string> TensorFiles::names() const {
 }
 
 Result<const TensorFiles::Place*> TensorFiles::place(std::string_view tensor,
-                                                     const Slice& slice) const {
+                                                     const layout::TensorShard& shard) const {
   const auto found = places_.find(tensor);
   if (found == places_.end())
     return failure(fmt::format("{} has no tensor \"{}\"", folder_.string(), tensor));
-  if (!has_shape(found->second.tensor, slice.shard))
+  if (!has_shape(found->second.tensor, shard))
     return failure(fmt::format("\"{}\" of {} has the shape {} (the model's is {} x {})", tensor,
                                folder_.string(), fmt::join(found->second.tensor.shape, " x "),
-                               slice.shard.rows, slice.shard.cols));
+                               shard.rows, shard.cols));
   return &found->second;
+}
+
+Result<void> TensorFiles::check(std::string_view tensor, const layout::TensorShard& shard) const {
+  return place(tensor, shard).map([](const Place*) {});
 }
 
 Result<void> TensorFiles::read(std::string_view tensor, const Slice& slice, ElementType type,
                                std::span<std::byte> into) const {
-  const auto place = this->place(tensor, slice);
+  const auto place = this->place(tensor, slice.shard);
   if (!place) return tl::unexpected(place.error());
   const auto& [file, stored] = **place;
   const Index stored_size = size_of(stored.type).count, size = size_of(type).count;
@@ -138,7 +142,7 @@ Result<void> TensorFiles::read(std::string_view tensor, const Slice& slice, Elem
 
 Result<std::vector<std::byte>> TensorFiles::read_raw(std::string_view tensor,
                                                      const Slice& slice) const {
-  const auto place = this->place(tensor, slice);
+  const auto place = this->place(tensor, slice.shard);
   if (!place) return tl::unexpected(place.error());
   const ElementType type = (*place)->tensor.type;
   std::vector<std::byte> bytes(

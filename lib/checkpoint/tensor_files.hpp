@@ -26,6 +26,8 @@ class TensorFiles {
   /// nullptr: there is none of that name.
   const StoredTensor* find(std::string_view tensor) const;
   std::vector<std::string> names() const;
+  /// Error: there is no such tensor, or it has another shape than `shard` is of.
+  Result<void> check(std::string_view tensor, const layout::TensorShard& shard) const;
 
   /// The slice's elements in its order, as `type`; padding of the slice is left alone. Error: there
   /// is no such tensor, it has another shape, or the file cannot be read.
@@ -39,7 +41,7 @@ class TensorFiles {
     std::size_t file = 0;
     StoredTensor tensor;
   };
-  Result<const Place*> place(std::string_view tensor, const Slice&) const;
+  Result<const Place*> place(std::string_view tensor, const layout::TensorShard&) const;
 
   std::filesystem::path folder_;
   std::vector<File> files_;

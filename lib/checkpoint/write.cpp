@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -23,6 +24,17 @@ Result<void> prepare(const fs::path& path, const PlannedFile& planned) {
   if (!file) return tl::unexpected(file.error());
   auto written = file->write({0}, std::as_bytes(std::span(planned.header)));
   return written ? file->sync() : written;
+}
+
+Result<void> fill(const fs::path& temporary, const FileSet& set,
+                  std::span<const SideFile> side_files) {
+  for (const PlannedFile& file : set.files())
+    if (auto prepared = prepare(temporary / file.name, file); !prepared) return prepared;
+  for (const SideFile& file : side_files)
+    if (auto written = write_file_atomically(temporary / file.name, file.content); !written)
+      return written;
+  sync_folder(temporary);
+  return {};
 }
 
 /// The files that a rank writes to, each opened once.
@@ -54,14 +66,31 @@ class OpenFiles {
   std::vector<std::optional<File>> files_;
 };
 
-Result<SliceEntry> write_piece(const Piece& piece, const FileSet::Place& place, File& file) {
+constexpr Index most_at_once = 16 << 20;  // bytes
+
+/// In pieces, so that a rank that must end does not write gigabytes first.
+Result<void> write_stoppable(File& file, Bytes at, std::span<const std::byte> bytes,
+                             const std::stop_token& stop) {
+  while (!bytes.empty()) {
+    if (stop.stop_requested()) return failure("it was stopped");
+    const auto part = bytes.first(std::min<std::size_t>(bytes.size(), most_at_once));
+    if (auto written = file.write(at, part); !written) return written;
+    bytes = bytes.subspan(part.size());
+    at += {std::ssize(part)};
+  }
+  return {};
+}
+
+Result<SliceEntry> write_piece(const Piece& piece, const FileSet::Place& place, File& file,
+                               const std::stop_token& stop) {
   const Index size = size_of(place.tensor.type).count;
   Checksum checksum;
   for (const Run& run : runs_of(piece.slice)) {
     const auto bytes = piece.bytes.subspan(static_cast<std::size_t>(run.in_slice * size),
                                            static_cast<std::size_t>(run.count * size));
     const Bytes at = place.tensor.begin + Bytes{run.in_tensor * size};
-    if (auto written = file.write(at, bytes); !written) return tl::unexpected(written.error());
+    if (auto written = write_stoppable(file, at, bytes, stop); !written)
+      return tl::unexpected(written.error());
     checksum.add(bytes);
   }
   return SliceEntry{piece.tensor, piece.slice, checksum.value()};
@@ -113,24 +142,20 @@ Result<void> prepare_files(const fs::path& temporary, const FileSet& set,
   std::error_code error;
   if (!fs::create_directory(temporary, error))
     return system_failure("make", temporary, error ? error.value() : EEXIST);
-  for (const PlannedFile& file : set.files())
-    if (auto prepared = prepare(temporary / file.name, file); !prepared) return prepared;
-  for (const SideFile& file : side_files)
-    if (auto written = write_file_atomically(temporary / file.name, file.content); !written)
-      return written;
-  sync_folder(temporary);
-  return {};
+  auto prepared = fill(temporary, set, side_files);
+  if (!prepared) fs::remove_all(temporary, error);  // gives a full disk its room back
+  return prepared;
 }
 
 Result<void> write_pieces(const fs::path& temporary, const FileSet& set, int rank,
-                          std::span<const Piece> pieces) {
+                          std::span<const Piece> pieces, const std::stop_token& stop) {
   OpenFiles files(temporary, set);
   std::vector<SliceEntry> entries;
   for (const Piece& piece : pieces) {
     const auto& place = set.place(piece.tensor);
     const auto file = files.file(place.file);
     if (!file) return tl::unexpected(file.error());
-    auto entry = write_piece(piece, place, **file);
+    auto entry = write_piece(piece, place, **file, stop);
     if (!entry) return tl::unexpected(entry.error());
     entries.push_back(std::move(*entry));
   }

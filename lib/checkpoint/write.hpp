@@ -3,6 +3,7 @@
 // slices, and when all have, the first one seals it. What is not sealed does not count.
 #include <filesystem>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "checkpoint/file_set.hpp"
@@ -28,9 +29,10 @@ struct Piece {
   std::span<const std::byte> bytes;
 };
 
-/// Writes the slices of rank `rank` to disk and accounts for them there.
+/// Writes the slices of rank `rank` to disk and accounts for them there. Error also where it was
+/// asked to stop.
 Result<void> write_pieces(const std::filesystem::path& temporary, const FileSet&, int rank,
-                          std::span<const Piece>);
+                          std::span<const Piece>, const std::stop_token& stop = {});
 
 /// Adds files and the accounts of `world` ranks to the manifest, writes it, and gives the folder
 /// its final name; a damaged folder of that name is set aside. Contract: the slices are all of

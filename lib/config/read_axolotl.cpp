@@ -46,6 +46,14 @@ ModelSettings read_model(const Section& root) {
   return m;
 }
 
+CheckpointSettings read_checkpoint(const Section& root) {
+  CheckpointSettings c;
+  root.read(c.folder, "output_dir");
+  root.read(c.resume_from, "resume_from_checkpoint");
+  root.read(c.auto_resume, "auto_resume_from_checkpoints");
+  return c;
+}
+
 }  // namespace
 
 TrainingConfig read_axolotl(const Document& document, const std::string& file) {
@@ -58,6 +66,7 @@ TrainingConfig read_axolotl(const Document& document, const std::string& file) {
   config.optimizer = read_optimizer(root);
   config.model = read_model(root);
   read_comm_type(config, root);
+  config.checkpoint = read_checkpoint(root);
   config.features = read_features(root);
   config.adapter = read_adapter(root);
   config.rl = read_rl(root);

@@ -29,6 +29,11 @@ void read_steps(MegatronSettings& m, const MegatronArguments& a) {
   a.read(m.save_retain_interval, "save_retain_interval");
 }
 
+void read_checkpoint(CheckpointSettings& c, const MegatronArguments& a) {
+  a.read(c.folder, "save");
+  a.read(c.resume_from, "load");
+}
+
 void read_schedule(MegatronSettings& m, const MegatronArguments& a) {
   a.read(m.lr_decay_iters, "lr_decay_iters");
   a.read(m.lr_decay_samples, "lr_decay_samples");
@@ -53,6 +58,7 @@ void read_data(MegatronSettings& m, const MegatronArguments& a) {
 void read_megatron_batch(TrainingConfig& config, const MegatronArguments& arguments) {
   read_sizes(config, arguments);
   read_steps(config.megatron, arguments);
+  read_checkpoint(config.checkpoint, arguments);
   read_schedule(config.megatron, arguments);
   read_data(config.megatron, arguments);
 }

@@ -102,6 +102,13 @@ struct RunSettings {
   Setting<Index> virtual_stages;           // model chunks of each pipeline stage
 };
 
+/// Where checkpoints are written and read: output_dir, resume_from_checkpoint and
+/// auto_resume_from_checkpoints; Megatron's save and load.
+struct CheckpointSettings {
+  Setting<std::string> folder, resume_from;
+  Setting<bool> auto_resume;
+};
+
 /// adapter: lora or qlora and what belongs to it.
 struct AdapterSettings {
   Setting<Index> lora_r, lora_alpha;
@@ -221,6 +228,7 @@ struct TrainingConfig {
   ClusterSettings cluster;
   RunSettings run;
   LaunchSettings launch;
+  CheckpointSettings checkpoint;
   FeatureSettings features;
   AdapterSettings adapter;
   RlSettings rl;

@@ -104,4 +104,8 @@ Index SampleSource::row_count() const {
   return std::ssize(state_->rows);
 }
 
+Index SampleSource::sequence_len() const {
+  return state_->options.sequence_len;
+}
+
 }  // namespace cpplan::data

@@ -42,6 +42,7 @@ class SampleSource {
   /// Samples of epoch 0: rows, or bins under packing.
   Index samples_per_epoch() const;
   Index row_count() const;
+  Index sequence_len() const;
 
  private:
   struct State;

@@ -1,5 +1,7 @@
 #include "engine/control.hpp"
 
+#include <array>
+
 namespace cpplan::engine {
 using kernels::DType;
 using layout::Dim;
@@ -14,19 +16,21 @@ Control::Control(kernels::Ops& ops, const Groups& groups, const Job& job,
       norm_slots_(tensor_count(job.model) * parts_),
       loss_slots_(2 * Index{job.dims.dp} * job.dims.cp),
       loss_(control.make(DType::f64, 1, 2)),
-      board_(control.make(DType::f64, 1, norm_slots_ + loss_slots_)),
+      board_(control.make(DType::f64, 1, norm_slots_ + loss_slots_ + 2)),
       host_(static_cast<std::size_t>(board_.cols)) {}
 
 void Control::begin_step() {
   ops_(kernels::Fill{loss_, 0.0});
 }
 
-StepSummary Control::exchange(std::span<const Parameter> parameters) {
+StepSummary Control::exchange(std::span<const Parameter> parameters, const Votes& mine) {
   ops_(kernels::Fill{board_, 0.0});
   for (const Parameter& p : parameters) {
     if (p.first_replica) ops_(kernels::SquaredNorm{p.grad, norm_slot(p)});
   }
   if (counts_loss()) ops_(kernels::Copy{loss_, loss_slot()});
+  const std::array votes = {mine.stop, mine.done};
+  ops_(kernels::Upload{vote_slots(), votes.data()});
   groups_.world.all_reduce(board_).wait();
   ops_(kernels::Download{board_, host_.data()});
   return read();
@@ -58,6 +62,8 @@ StepSummary Control::read() const {
     summary.loss_sum += host_[norm_slots_ + i];
     summary.tokens += host_[norm_slots_ + i + 1];
   }
+  const std::size_t votes = host_.size() - 2;
+  summary.votes = {.stop = host_[votes], .done = host_[votes + 1]};
   return summary;
 }
 

@@ -10,8 +10,16 @@
 
 namespace cpplan::engine {
 
+/// Counts that ranks bring to a step and that all of them learn in it: sums over the world. The
+/// engine gives them no meaning.
+struct Votes {
+  double stop = 0;  // ranks that want the run to end after this step
+  double done = 0;  // ranks that are done with what they do beside training
+};
+
 struct StepSummary {
   double loss_sum = 0, tokens = 0;
+  Votes votes;
   std::vector<double> squared_norms;  // by tensor, of the gradients of the loss sum
 };
 
@@ -24,11 +32,12 @@ class Control {
   Tensor loss() const { return loss_; }
   void begin_step();
   /// After the gradients are summed over DP x CP (and TP where they were partial).
-  StepSummary exchange(std::span<const Parameter>);
+  StepSummary exchange(std::span<const Parameter>, const Votes& mine);
 
  private:
   Tensor norm_slot(const Parameter&) const;
   Tensor loss_slot() const;
+  Tensor vote_slots() const { return board_.col_range(norm_slots_ + loss_slots_, 2); }
   bool counts_loss() const;
   StepSummary read() const;
 
@@ -38,7 +47,7 @@ class Control {
   layout::Coordinates at_;
   Index parts_;  // of a tensor: TP slices, each in its shards
   Index norm_slots_, loss_slots_;
-  Tensor loss_, board_;  // board f64 [1, norm slots + loss slots]
+  Tensor loss_, board_;  // board f64 [1, norm slots + loss slots + votes]
   std::vector<double> host_;
 };
 

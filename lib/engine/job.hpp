@@ -51,6 +51,10 @@ struct DataParallelSettings {
 /// which are cheap. full: the whole layer, from its input.
 enum class Recompute : std::uint8_t { none, selective, full };
 
+/// Whether a rank keeps room on the host for a copy of its state, which is written to disk while
+/// training goes on.
+enum class Snapshots : std::uint8_t { none, host };
+
 struct Job {
   model::ModelSpec model;
   layout::ParallelDims dims;
@@ -58,6 +62,7 @@ struct Job {
   int virtual_stages = 1;         // model chunks of each pipeline stage; above 1: interleaved 1F1B
   std::vector<int> stage_layers;  // transformer layers of each virtual stage; sums to the model's
   Recompute recompute = Recompute::none;
+  Snapshots snapshots = Snapshots::none;
   kernels::DType dtype = kernels::DType::f32;
   std::uint64_t seed = 0;
   ContextParallelSettings context_parallel;

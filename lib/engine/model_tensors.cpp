@@ -53,6 +53,18 @@ LayerTensors layer_tensors(const model::ModelSpec& m, Index layer) {
           .down = linear("mlp.down_proj", 8, h, f, Cut::columns)};
 }
 
+std::vector<TensorSpec> model_tensors(const model::ModelSpec& m) {
+  std::vector<TensorSpec> tensors = {embedding_tensor(m), final_norm_tensor(m)};
+  if (!m.tie_word_embeddings) tensors.push_back(output_tensor(m));
+  for (Index layer = 0; layer < m.num_hidden_layers; ++layer) {
+    const LayerTensors t = layer_tensors(m, layer);
+    for (const auto* tensor :
+         {&t.attention_norm, &t.q, &t.k, &t.v, &t.o, &t.mlp_norm, &t.gate, &t.up, &t.down})
+      tensors.push_back(*tensor);
+  }
+  return tensors;
+}
+
 Index tensor_count(const model::ModelSpec& m) {
   return tensors_before_layers + tensors_of_layer * m.num_hidden_layers;
 }

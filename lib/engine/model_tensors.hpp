@@ -2,6 +2,7 @@
 // The tensors of a model under their global names: which there are, how tensor parallelism cuts
 // them and how they begin. Names are Hugging Face Llama's.
 #include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "model/model_spec.hpp"
@@ -34,7 +35,10 @@ struct LayerTensors {
 };
 LayerTensors layer_tensors(const model::ModelSpec&, Index layer);
 
-/// Number of tensors; slots are below it.
+/// All of them by slot; without an output tensor where it is the embedding.
+std::vector<TensorSpec> model_tensors(const model::ModelSpec&);
+
+/// Number of slots.
 Index tensor_count(const model::ModelSpec&);
 
 }  // namespace cpplan::engine

@@ -25,11 +25,19 @@ void Optimizer::update(Index number, double learning_rate, double gradient_scale
     for (const Parameter& p : unit.parameters) {
       if (p.owned.count > 0) update(p, {number, learning_rate, gradient_scale});
     }
-    if (gathers_) {
-      gathers.push_back(groups_.dp_shard_cp.all_gather(unit.shard, unit.whole));
-    }
+    gather(unit, gathers);
   }
   for (comm::Work& gather : gathers) gather.wait();
+}
+
+void Optimizer::gather_whole() {
+  std::vector<comm::Work> gathers;
+  for (const ParameterUnit& unit : store_.units()) gather(unit, gathers);
+  for (comm::Work& gather : gathers) gather.wait();
+}
+
+void Optimizer::gather(const ParameterUnit& unit, std::vector<comm::Work>& gathers) const {
+  if (gathers_) gathers.push_back(groups_.dp_shard_cp.all_gather(unit.shard, unit.whole));
 }
 
 void Optimizer::update(const Parameter& p, const Step& step) const {

@@ -20,6 +20,8 @@ class Optimizer {
   /// Step `number` (from 1). Whole parameters of a sharded optimizer are gathered unit by unit
   /// while those that follow are updated, unless layers gather them when they need them.
   void update(Index number, double learning_rate, double gradient_scale);
+  /// After values were set from outside: whole parameters follow their shards.
+  void gather_whole();
 
  private:
   struct Step {
@@ -27,6 +29,8 @@ class Optimizer {
     double learning_rate, gradient_scale;
   };
   void update(const Parameter&, const Step&) const;
+  /// Starts to gather a unit whose whole parameters are kept beside shards of them.
+  void gather(const ParameterUnit&, std::vector<comm::Work>& gathers) const;
 
   kernels::Ops& ops_;
   const Groups& groups_;

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/failure.hpp"
-#include "engine/control.hpp"
 #include "engine/gradient_reduction.hpp"
 #include "engine/optimizer.hpp"
+#include "engine/snapshot.hpp"
 
 namespace cpplan::engine {
 namespace {
@@ -34,7 +34,7 @@ std::vector<Stage> make_chunks(const Job& job, int stage, const ParameterStore& 
 Bytes MemoryPlan::total() const {
   Bytes sum = parameters + gradients + optimizer + scratch + rebuilt + gathered + inputs + control;
   for (const Bytes bytes : saved) sum += bytes;
-  return sum;
+  return sum + snapshot;
 }
 
 struct Trainer::State {
@@ -93,7 +93,8 @@ StepResult Trainer::State::summarize(Index number, const StepSummary& summary) {
   }
   const StepResult result{.loss = summary.loss_sum / tokens,
                           .grad_norm = std::sqrt(squares) / tokens,
-                          .tokens = static_cast<Index>(summary.tokens)};
+                          .tokens = static_cast<Index>(summary.tokens),
+                          .votes = summary.votes};
   if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
     throw Failure(
         "loss " + std::to_string(result.loss) + " and gradient norm " +
@@ -115,13 +116,14 @@ Trainer::Trainer(kernels::Ops& ops, const Groups& groups, const Job& job, layout
     : state_(std::make_unique<State>(ops, groups, job, at, memory)) {}
 Trainer::~Trainer() = default;
 
-StepResult Trainer::step(Index number, double learning_rate, const MicroBatchSource& source) {
+StepResult Trainer::step(Index number, double learning_rate, const MicroBatchSource& source,
+                         const Votes& mine) {
   State& s = *state_;
   s.reduction.begin_step();
   s.control.begin_step();
   s.pipeline.run(source);
   s.reduction.finish();
-  const StepResult result = s.summarize(number, s.control.exchange(s.owned));
+  const StepResult result = s.summarize(number, s.control.exchange(s.owned, mine));
   s.update(number, learning_rate, result);
   return result;
 }
@@ -131,6 +133,10 @@ std::span<const Parameter> Trainer::parameters() const {
 }
 std::span<const double> Trainer::squared_norms() const {
   return state_->squared_norms;
+}
+
+void Trainer::values_were_set() {
+  state_->optimizer.gather_whole();
 }
 
 namespace {
@@ -155,11 +161,14 @@ MemoryPlan by_arena(const State& s, const Of& of) {
 MemoryPlan Trainer::peak() const {
   auto plan = by_arena(*state_, [](const kernels::Arena& arena) { return arena.peak(); });
   plan.remote = state_->scratch.remote_peak();
+  if (state_->job.snapshots == Snapshots::host) plan.snapshot = snapshot_bytes(parameters());
   return plan;
 }
 
 MemoryPlan Trainer::held() const {
-  return by_arena(*state_, [](const kernels::Arena& arena) { return arena.used(); });
+  auto plan = by_arena(*state_, [](const kernels::Arena& arena) { return arena.used(); });
+  if (state_->job.snapshots == Snapshots::host) plan.snapshot = snapshot_bytes(parameters());
+  return plan;
 }
 
 Bytes Trainer::held_in_all() const {

@@ -13,8 +13,10 @@ using record::RankStatus;
 constexpr Seconds grace{0.5};
 
 bool alive_by_its_word(const RankView& rank) {
-  return rank.status && rank.status->state != RankState::finished &&
-         rank.status->state != RankState::failed;
+  if (!rank.status) return false;
+  const RankState state = rank.status->state;
+  return state != RankState::finished && state != RankState::checkpointed &&
+         state != RankState::failed;
 }
 
 bool died(const RankView& rank) {

@@ -29,6 +29,7 @@ class Supervisor {
       pass_output_on(tick);
       look_at_ranks();
       if (listener_.stop_requested && listener_.stop_requested()) return interrupted();
+      pass_request_on();
       if (auto failure = first_failure(views(), job_.start_limit)) return failed(*failure);
     }
     pass_output_on(Seconds(0));
@@ -67,6 +68,20 @@ class Supervisor {
     if (moved) rank.changed = processes_.now();
     rank.view.unchanged = processes_.now() - rank.changed;
     rank.view.status = *status;
+  }
+
+  /// mpirun and srun forward SIGUSR1 to the ranks, wherever they are; once all of them listen.
+  void pass_request_on() {
+    const bool asked = listener_.checkpoint_requested && listener_.checkpoint_requested();
+    if (!asked || request_passed_on_ || !all_in_steps()) return;
+    request_passed_on_ = true;
+    processes_.signal_launcher(SIGUSR1);
+  }
+
+  bool all_in_steps() const {
+    for (const Rank& rank : ranks_)
+      if (!rank.view.status || rank.view.status->step == 0) return false;
+    return true;
   }
 
   void pass_output_on(Seconds limit) {
@@ -109,7 +124,10 @@ class Supervisor {
   Result<Outcome> launcher_ended(const Exit& exit) {
     const auto seen = views();
     make_sure_of_the_end();
-    if (exit.well() && all_finished()) return Outcome{Outcome::End::finished, {}};
+    if (exit.well() && all_in(record::RankState::finished))
+      return Outcome{Outcome::End::finished, {}};
+    if (exit.well() && all_in(record::RankState::checkpointed))
+      return Outcome{Outcome::End::checkpointed, {}};
     if (exit.signal != 0) return blame_launcher(exit);
     if (auto failure = first_failure(seen, job_.start_limit)) {
       settle_who_died_first(*failure, seen);
@@ -165,9 +183,9 @@ class Supervisor {
       failure.last_words = ranks_[static_cast<std::size_t>(*failure.rank)].last_line;
   }
 
-  bool all_finished() const {
+  bool all_in(record::RankState state) const {
     for (const Rank& rank : ranks_)
-      if (!rank.view.status || rank.view.status->state != record::RankState::finished) return false;
+      if (!rank.view.status || rank.view.status->state != state) return false;
     return true;
   }
 
@@ -215,6 +233,7 @@ class Supervisor {
   const Listener& listener_;
   std::vector<Rank> ranks_;
   std::string own_output_;
+  bool request_passed_on_ = false;
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ struct Listener {
   std::function<void(Index step)> progress;
   /// Asked some times a second: has the user asked for the end?
   std::function<bool()> stop_requested;
+  /// Likewise: has somebody asked for a checkpoint and the end? May be empty.
+  std::function<bool()> checkpoint_requested;
 };
 
 struct Supervision {
@@ -26,7 +28,8 @@ struct Supervision {
 };
 
 struct Outcome {
-  enum class End : std::uint8_t { finished, failed, interrupted } end = End::finished;
+  /// checkpointed: ended early, because a checkpoint and the end were asked for.
+  enum class End : std::uint8_t { finished, failed, interrupted, checkpointed } end = End::finished;
   std::optional<RankFailure> failure;
 };
 

@@ -7,6 +7,7 @@
 #include "model/shrink.hpp"
 #include "plan/as_version.hpp"
 #include "plan/batch.hpp"
+#include "plan/checkpoints.hpp"
 #include "plan/degrees.hpp"
 #include "plan/dimensions.hpp"
 #include "plan/documents.hpp"
@@ -161,6 +162,7 @@ Plan make_plan(const config::TrainingConfig& config, const PlanInputs& inputs,
   plan.engine_layout = engine_layout(config, plan.batch, plan.layout.dims);
   plan.documents = lay_out_documents(inputs.documents, plan.layout.dims);
   plan.layout.dimensions = dimension_table(plan);
+  plan.checkpoints = checkpoints_of(config, inputs, plan.steps);
   estimate_framework_memory(plan);
   return plan;
 }

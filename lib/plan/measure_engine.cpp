@@ -62,6 +62,7 @@ EngineBytes bytes_of(const engine::MemoryPlan& m) {
   bytes.optimizer = m.optimizer;
   for (const Bytes saved : m.saved) bytes.activations += saved;
   bytes.buffers = m.scratch + m.rebuilt + m.gathered + m.inputs + m.control;
+  bytes.snapshot = m.snapshot;
   bytes.total = m.total();
   return bytes;
 }

@@ -33,7 +33,10 @@ struct PlanInputs {
   std::optional<layout::Order> order;
   std::vector<Index> documents;                      // tokens of each, of one packed sequence
   std::optional<cluster::HardwareProfile> hardware;  // goes before that of cpplan.cluster.gpu
-  bool shrink = false;  // plan for a tiny model and short sequences of the same divisibility
+  bool shrink = false;     // plan for a tiny model and short sequences of the same divisibility
+  bool synthetic = false;  // made-up text
+  std::optional<Index> save_every;  // optimizer steps from one checkpoint to the next
+  bool resume = false;              // from the newest checkpoint, where there is one
 };
 
 struct World {
@@ -188,6 +191,7 @@ struct LayoutPlan {
 /// Bytes of one rank of our engine by what they hold.
 struct EngineBytes {
   Bytes parameters, gradients, optimizer, activations, buffers, total;
+  Bytes snapshot;  // host memory from which a checkpoint is written while training goes on
 };
 
 /// Arenas of the heaviest rank, from the meta run: what `cpplan run` allocates. JSON:
@@ -199,6 +203,18 @@ struct EngineMemory : EngineBytes {
   std::string peak_action;                // "forward", "loss", "backward", "update"
   std::optional<Index> peak_layer;        // of forward and backward; none: the embedding
   std::optional<Index> peak_micro_batch;  // of all but the update; both count from 0
+};
+
+/// Checkpoints that a run keeps and begins with.
+struct Checkpoints {
+  enum class Start : std::uint8_t {
+    initial,  // weights of base_model's folder, or drawn from the seed
+    newest,   // of start_folder; the first run finds none there
+    named     // start_folder itself
+  } start = Start::initial;
+  std::string start_folder, folder;  // as the config has them; relative: to the working directory
+  std::optional<Index> interval;     // none: after the last step, and when a signal asks for one
+  std::optional<Index> keep;         // the newest; none: all
 };
 
 enum class MemoryKind : std::uint8_t { parameters, gradients, optimizer, activations, transient };
@@ -312,9 +328,10 @@ struct Plan {
   std::string no_engine;  // why there is none of both: what the engine cannot do
   std::optional<EngineFlops> engine_flops;
   std::optional<cluster::HardwareProfile> hardware;  // from a file, or of cpplan.cluster.gpu
-  std::optional<StepTime> time;   // none without a hardware profile, or where it has no such rate
-  std::string no_time;            // why
-  diag::Diagnostics diagnostics;  // of planning; rules/ adds its own
+  std::optional<StepTime> time;  // none without a hardware profile, or where it has no such rate
+  std::string no_time;           // why
+  std::optional<Checkpoints> checkpoints;  // none: the run keeps none
+  diag::Diagnostics diagnostics;           // of planning; rules/ adds its own
 };
 
 }  // namespace cpplan::plan

@@ -116,6 +116,8 @@ std::string_view name_of(RankState state) {
       return "finished";
     case RankState::failed:
       return "failed";
+    case RankState::checkpointed:
+      return "checkpointed";
   }
   return "";
 }
@@ -186,6 +188,10 @@ void StatusFile::computing(std::string_view operation) {
 
 void StatusFile::waiting(std::string_view group, std::string_view operation) {
   mapping_->enter(RankState::waiting, group, operation);
+}
+
+void StatusFile::checkpointed() {
+  mapping_->enter(RankState::checkpointed, "", "end");
 }
 
 void StatusFile::finished() {

@@ -14,8 +14,15 @@
 namespace cpplan::record {
 
 /// starting: before its first step. computing, waiting: in a step; waiting: for peers.
-/// finished: all steps done. failed: said its last words.
-enum class RankState : std::uint32_t { starting, computing, waiting, finished, failed };
+/// finished: all steps done. failed: said its last words. checkpointed: ended early, on request.
+enum class RankState : std::uint32_t {
+  starting,
+  computing,
+  waiting,
+  finished,
+  failed,
+  checkpointed
+};
 std::string_view name_of(RankState);
 
 struct RankStatus {
@@ -44,6 +51,7 @@ class StatusFile {
   void computing(std::string_view operation);
   void waiting(std::string_view group, std::string_view operation);
   void finished();
+  void checkpointed();
   /// The first words stay: what follows is a consequence.
   void failed(std::string_view last_words);
 

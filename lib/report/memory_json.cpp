@@ -57,6 +57,7 @@ Json engine_json(const plan::EngineMemory& m, std::string_view dtype) {
                       {"activation_bytes", m.activations},
                       {"buffer_bytes", m.buffers},
                       {"remote_row_bytes", m.remote},
+                      {"snapshot_bytes", m.snapshot},
                       {"total_bytes", m.total},
                       {"heaviest_rank", m.heaviest_rank},
                       {"peak_moment", peak_moment(m)},

@@ -59,6 +59,8 @@ std::string memory_section(const plan::Plan& plan) {
   add_bytes(table, "buffers", memory.buffers, memory.peak.buffers);
   if (memory.remote > Bytes{})
     table.add({"  for rows of other CP ranks", human_bytes(memory.remote), ""});
+  if (memory.snapshot > Bytes{})
+    add_bytes(table, "snapshot for checkpoints", memory.snapshot, memory.peak.snapshot);
   table.add({fmt::format("total, of rank {} (the heaviest)", memory.heaviest_rank),
              human_bytes(memory.total), human_bytes(memory.peak.total)});
   return table.text() + fmt::format("  the peak is in the {}\n", peak_moment(memory));

@@ -14,16 +14,21 @@ namespace {
 
 class Listening final : public StepObserver {
  public:
-  Listening(int rank, const StepListener& listener) : rank_(rank), listener_(listener) {}
+  Listening(int rank, const RunListener& listener) : rank_(rank), listener_(listener) {}
   void begins(Index step, const StepLimit&) override { step_ = step; }
   void ended(const record::StepRecord& step) override {
-    if (rank_ == 0 && listener_) listener_(step);
+    if (rank_ == 0 && listener_.step) listener_.step(step);
   }
+  void saving(const StepLimit&) override {}
+  void notes(const std::string& line) override {
+    if (listener_.note) listener_.note(line);
+  }
+  bool stop_requested() override { return listener_.stop_requested && listener_.stop_requested(); }
   Index step() const { return step_; }
 
  private:
   int rank_;
-  const StepListener& listener_;
+  const RunListener& listener_;
   Index step_ = 0;
 };
 
@@ -42,7 +47,7 @@ record::RunRecord run_rank(const TrainingRun& run, comm::ThreadWorld& world, int
 }  // namespace
 
 Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit,
-                                         const StepListener& listener) {
+                                         const RunListener& listener) {
   const int size = static_cast<int>(run.job.dims.world());
   comm::ThreadWorld world(size, to_milliseconds(limit.of_wait()));
   record::RunRecord record;

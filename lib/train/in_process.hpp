@@ -7,10 +7,15 @@
 
 namespace cpplan::train {
 
-/// Called on rank 0 after each step.
-using StepListener = std::function<void(const record::StepRecord&)>;
+/// Told what happens while a run goes on; each may be empty.
+struct RunListener {
+  std::function<void(const record::StepRecord&)> step;  // of rank 0, after each step
+  std::function<void(const std::string&)> note;         // of any rank: worth a line for the user
+  /// Asked before each step: should the run write a checkpoint and end?
+  std::function<bool()> stop_requested;
+};
 
 /// The record of rank 0. Error: what a rank that failed said first.
-Result<record::RunRecord> run_in_process(const TrainingRun&, StepLimit, const StepListener&);
+Result<record::RunRecord> run_in_process(const TrainingRun&, StepLimit, const RunListener&);
 
 }  // namespace cpplan::train

@@ -38,16 +38,15 @@ struct Report {
 
 constexpr Index not_measured = -1;
 
-Report make_report(const TrainingRun& run, const engine::Footprint& planned,
-                   const Measurement& mine) {
+Report make_report(Index steps, const engine::Footprint& planned, const Measurement& mine) {
   Report report;
   std::size_t reported = 0;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     auto& entry = report.traffic[kind];
     const auto plan = planned.traffic.find(key_of(kind));
     if (plan != planned.traffic.end()) {
-      entry.planned = run.steps * plan->second.sent;
-      entry.planned_messages = run.steps * plan->second.messages;
+      entry.planned = steps * plan->second.sent;
+      entry.planned_messages = steps * plan->second.messages;
     }
     const auto posted = mine.posted.find(key_of(kind));
     if (posted == mine.posted.end()) continue;
@@ -139,7 +138,7 @@ comm::Ledger difference(const comm::Ledger& after, const comm::Ledger& before) {
 
 void add_measurements(record::RunRecord& record, const TrainingRun& run,
                       const engine::Footprint& planned, const Measurement& mine, const Rank& rank) {
-  const auto all = gather(encode(make_report(run, planned, mine)), rank);
+  const auto all = gather(encode(make_report(std::ssize(record.steps), planned, mine)), rank);
   if (rank.number != 0) return;
   Classes classes;
   for (int r = 0; r < run.job.dims.world(); ++r) {

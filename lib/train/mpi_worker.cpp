@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/failure.hpp"
+#include "base/signal_flag.hpp"
 #include "engine/groups.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 #include "train/status_trace.hpp"
@@ -25,13 +26,17 @@ void follow_the_launcher() {
 
 class Worker final : public StepObserver {
  public:
-  Worker(const TrainingRun& run, const WorkerSettings& settings, const StepListener& listener,
+  Worker(const TrainingRun& run, const WorkerSettings& settings, const RunListener& listener,
          std::optional<record::StatusFile> status)
       : run_(run),
         settings_(settings),
         listener_(listener),
         status_(std::move(status)),
-        trace_(status_ ? &*status_ : nullptr) {}
+        trace_(status_ ? &*status_ : nullptr) {
+    // Without a checkpoint to write, a signal ends us as it ends any program.
+    if (run.checkpoints)
+      stop_.emplace(settings.folder ? std::vector{SIGUSR1} : std::vector{SIGUSR1, SIGTERM});
+  }
 
   record::RunRecord run() {
     const StepLimit limit(settings_.timeout);
@@ -53,8 +58,19 @@ class Worker final : public StepObserver {
 
   void ended(const record::StepRecord& step) override {
     partial_.steps.push_back(step);
-    if (settings_.rank == 0 && listener_) listener_(step);
+    if (settings_.rank == 0 && listener_.step) listener_.step(step);
   }
+
+  void saving(const StepLimit& limit) override {
+    watch_.reset();
+    watch_.emplace(watchdog_, "waiting for the disk", to_milliseconds(limit.of_step()));
+  }
+
+  void notes(const std::string& line) override {
+    if (listener_.note) listener_.note(line);
+  }
+
+  bool stop_requested() override { return stop_ && stop_->raised(); }
 
  private:
   /// The watch of a step begins when it is made and is called off with it.
@@ -78,7 +94,7 @@ class Worker final : public StepObserver {
       auto record =
           train_rank(run_, {world.rank(), *ops, groups, endpoint, Process::own}, limit, *this);
       watch_.reset();
-      if (status_) status_->finished();
+      if (status_) record.exit == checkpointed ? status_->checkpointed() : status_->finished();
       record.backend = "cpu", record.transport = "mpi";
       return record;
     } catch (const Failure& failure) {
@@ -124,7 +140,8 @@ class Worker final : public StepObserver {
 
   const TrainingRun& run_;
   const WorkerSettings& settings_;
-  const StepListener& listener_;
+  const RunListener& listener_;
+  std::optional<SignalFlag> stop_;
   std::optional<record::StatusFile> status_;
   StatusTrace trace_;
   record::RunRecord partial_;
@@ -138,7 +155,7 @@ class Worker final : public StepObserver {
 }  // namespace
 
 Result<record::RunRecord> run_mpi_worker(const TrainingRun& run, const WorkerSettings& settings,
-                                         const StepListener& listener) {
+                                         const RunListener& listener) {
   std::optional<record::StatusFile> status;
   if (settings.folder) {
     follow_the_launcher();

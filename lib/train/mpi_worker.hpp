@@ -23,10 +23,12 @@ struct WorkerSettings {
 /// Exit code of a rank that failed.
 inline constexpr int rank_failed = 4;
 
-/// Runs the rank and returns the record of rank 0 (elsewhere without its communication). A rank
+/// Runs the rank and returns the record of rank 0 (elsewhere without its communication); its `exit`
+/// is `checkpointed` on all ranks where the run was asked to end: by SIGUSR1, and by SIGTERM where
+/// nobody watches us. A rank
 /// that fails does not come back: it leaves its last words and ends the process with rank_failed.
 /// Error: the run folder or the record cannot be written.
 Result<record::RunRecord> run_mpi_worker(const TrainingRun&, const WorkerSettings&,
-                                         const StepListener&);
+                                         const RunListener&);
 
 }  // namespace cpplan::train

@@ -9,37 +9,19 @@
 #include "train/gather.hpp"
 #include "train/measure.hpp"
 #include "train/resident.hpp"
+#include "train/saving.hpp"
+#include "train/starting_point.hpp"
 
 namespace cpplan::train {
 namespace {
 using layout::Dim;
 using Clock = std::chrono::steady_clock;
 
-/// Names of all tensors of the model, by slot.
-std::vector<std::string> tensor_names(const model::ModelSpec& model) {
-  std::vector<std::string> names(static_cast<std::size_t>(engine::tensor_count(model)));
-  const auto add = [&](const engine::TensorSpec& tensor) {
-    names[static_cast<std::size_t>(tensor.slot)] = tensor.name;
-  };
-  add(engine::embedding_tensor(model));
-  for (Index layer = 0; layer < model.num_hidden_layers; ++layer) {
-    const auto t = engine::layer_tensors(model, layer);
-    for (const auto* tensor :
-         {&t.attention_norm, &t.q, &t.k, &t.v, &t.o, &t.mlp_norm, &t.gate, &t.up, &t.down})
-      add(*tensor);
-  }
-  add(engine::final_norm_tensor(model));
-  if (!model.tie_word_embeddings) add(engine::output_tensor(model));
-  return names;
-}
-
 std::vector<record::ParameterRecord> parameter_norms(const model::ModelSpec& model,
                                                      std::span<const double> squared) {
-  const auto names = tensor_names(model);
-  expect(names.size() == squared.size(), "every tensor of the model has a slot");
   std::vector<record::ParameterRecord> norms;
-  for (std::size_t slot = 0; slot < names.size(); ++slot)
-    norms.push_back({names[slot], std::sqrt(squared[slot])});
+  for (const engine::TensorSpec& tensor : engine::model_tensors(model))
+    norms.push_back({tensor.name, std::sqrt(squared[static_cast<std::size_t>(tensor.slot)])});
   return norms;
 }
 
@@ -57,14 +39,20 @@ class RankLoop {
         trainer_(rank.ops, groups_, run.job, at_, planned_.memory) {}
 
   record::RunRecord run() {
+    Saving saving(run_, rank_, limit_, observer_, trainer_.parameters());
+    const Index before = set_starting_point(run_, rank_, trainer_, observer_);
     record::RunRecord record;
     record.dims = run_.job.dims, record.order = run_.job.order;
-    const comm::Ledger before = rank_.endpoint.posted();
-    for (Index step = 1; step <= run_.steps; ++step) {
-      record.steps.push_back(take(step));
+    const comm::Ledger posted = rank_.endpoint.posted();
+    auto next = Saving::Next::go_on;
+    for (Index step = before + 1; step <= run_.steps && next == Saving::Next::go_on; ++step) {
+      const auto votes = take(step, saving.votes(), record);
       if (step == 1) record.parameters = parameter_norms(run_.job.model, trainer_.squared_norms());
+      next = saving.after(step, votes);
     }
-    const Measurement mine{.posted = difference(rank_.endpoint.posted(), before),
+    if (next == Saving::Next::stop) record.exit = checkpointed;
+    const auto in_steps = difference(difference(rank_.endpoint.posted(), posted), saving.posted());
+    const Measurement mine{.posted = in_steps,
                            .peak = trainer_.peak().total(),
                            .resident = growth_ ? growth_->peak() : std::nullopt};
     record.time.measured = record::median_step_seconds(record.steps);
@@ -73,26 +61,24 @@ class RankLoop {
   }
 
  private:
-  record::StepRecord take(Index step) {
+  engine::Votes take(Index step, const engine::Votes& votes, record::RunRecord& record) {
     observer_.begins(step, limit_);
     rank_.endpoint.set_deadline(to_milliseconds(limit_.of_wait()));
     const double learning_rate = run_.learning_rate.at(step);
     const auto begin = Clock::now();
-    const auto result = trainer_.step(step, learning_rate, [&](int micro) {
-      return micro_batch(run_, step, micro, at_[Dim::dp]);
-    });
+    const auto source = [&](int micro) { return micro_batch(run_, step, micro, at_[Dim::dp]); };
+    const auto result = trainer_.step(step, learning_rate, source, votes);
     const Seconds taken = Clock::now() - begin;
     observer_.stepped(trainer_, result);
     limit_.learn(taken);
-    const record::StepRecord record{
-        .step = step,
-        .loss = result.loss,
-        .grad_norm = result.grad_norm,
-        .learning_rate = learning_rate,
-        .tokens_per_second = static_cast<double>(result.tokens) / taken.count(),
-        .seconds = taken.count()};
-    observer_.ended(record);
-    return record;
+    record.steps.push_back({.step = step,
+                            .loss = result.loss,
+                            .grad_norm = result.grad_norm,
+                            .learning_rate = learning_rate,
+                            .tokens_per_second = static_cast<double>(result.tokens) / taken.count(),
+                            .seconds = taken.count()});
+    observer_.ended(record.steps.back());
+    return result.votes;
   }
 
   const TrainingRun& run_;

@@ -29,10 +29,20 @@ class StepObserver {
   /// While the gradients of the step stand in the trainer.
   virtual void stepped(const engine::Trainer&, const engine::StepResult&) {}
   virtual void ended(const record::StepRecord& step) = 0;
+  /// Training has come to its end, and waits for the disk.
+  virtual void saving(const StepLimit&) {}
+  /// Worth a line for the user; also of ranks beside 0.
+  virtual void notes(const std::string&) {}
+  /// Whether somebody has asked for a checkpoint and the end.
+  virtual bool stop_requested() { return false; }
 };
 
+/// Exit code of a run that was asked to end, and wrote a checkpoint to go on from.
+inline constexpr int checkpointed = 75;
+
 /// The record is complete on rank 0, and has no communication elsewhere. Throws Failure when a peer
-/// is gone, the ranks have different runs, or the loss is not finite.
+/// is gone, the ranks have different runs, the loss is not finite, or a checkpoint cannot be
+/// written or read.
 record::RunRecord train_rank(const TrainingRun&, const Rank&, StepLimit, StepObserver&);
 
 }  // namespace cpplan::train

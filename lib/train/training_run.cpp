@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "base/philox.hpp"
+#include "checkpoint/model_folder.hpp"
 #include "plan/make_plan.hpp"
+#include "train/restore.hpp"
 
 namespace cpplan::train {
 namespace {
@@ -52,6 +54,25 @@ Result<plan::LearningRate> learning_rate_of(const plan::Steps& steps, Index take
                             .min_lr_ratio = steps.min_lr_ratio};
 }
 
+/// The folder of base_model, where it has weights and the plan is for that very model.
+Result<std::filesystem::path> weights_of(const plan::Plan& plan) {
+  const auto& named = plan.config.model.base_model;
+  const std::filesystem::path folder = named.value_or("");
+  const bool whole = plan.model && named.given() && folder == plan.model->name;
+  if (!whole || !checkpoint::has_weights(folder)) return std::filesystem::path();
+  if (const auto right = check_weights(folder, *plan.model); !right)
+    return tl::unexpected(right.error());
+  return folder;
+}
+
+std::string text_of(const TrainingRun& run) {
+  std::string text = fmt::format("weights {}\n", run.weights.string());
+  if (!run.checkpoints) return text;
+  const auto& c = *run.checkpoints;
+  return text + fmt::format("checkpoints {} {} {} {} {}\n", c.folder, c.interval.value_or(0),
+                            c.keep.value_or(0), static_cast<int>(c.start), c.start_folder);
+}
+
 }  // namespace
 
 Result<TrainingRun> make_training_run(const plan::Plan& plan, const TrainingData& data,
@@ -62,7 +83,15 @@ Result<TrainingRun> make_training_run(const plan::Plan& plan, const TrainingData
   if (!steps) return tl::unexpected(steps.error());
   const auto learning_rate = learning_rate_of(plan.steps, *steps);
   if (!learning_rate) return tl::unexpected(learning_rate.error());
-  TrainingRun run{std::move(*job), data.samples, *learning_rate, *steps, data.hash};
+  const auto weights = weights_of(plan);
+  if (!weights) return tl::unexpected(weights.error());
+  TrainingRun run{.job = std::move(*job),
+                  .samples = data.samples,
+                  .learning_rate = *learning_rate,
+                  .steps = *steps,
+                  .data_hash = data.hash,
+                  .checkpoints = plan.checkpoints,
+                  .weights = *weights};
   run.job.capacity = largest_rows(run);
   return run;
 }
@@ -83,7 +112,7 @@ TrainingRun on_one_rank(const TrainingRun& run) {
 }
 
 std::uint64_t hash_of(const TrainingRun& run) {
-  const auto& [job, samples, rate, steps, data_hash] = run;
+  const auto& [job, samples, rate, steps, data_hash, checkpoints, weights] = run;
   const auto& m = job.model;
   std::string text = fmt::format("model {} {} {} {} {} {} {} {:a} {:a} {:a} {:a} {:a} {}\n",
                                  m.hidden_size, m.num_hidden_layers, m.num_attention_heads,
@@ -111,7 +140,17 @@ std::uint64_t hash_of(const TrainingRun& run) {
   text += fmt::format("rate {:a} {} {} {} {:a}\n", rate.base, static_cast<int>(rate.schedule),
                       rate.warmup_steps, rate.total_steps, rate.min_lr_ratio);
   text += fmt::format("data {} {} {}\n", steps, samples.samples_per_epoch(), data_hash);
+  text += text_of(run);
   return fnv1a(text);
+}
+
+checkpoint::DataPosition data_position(const TrainingRun& run, Index step) {
+  return {.samples = step * run.samples_per_step(),
+          .samples_per_step = run.samples_per_step(),
+          .samples_per_epoch = run.samples.samples_per_epoch(),
+          .sequence_len = run.samples.sequence_len(),
+          .seed = run.job.seed,
+          .hash = run.data_hash};
 }
 
 engine::MicroBatch micro_batch(const TrainingRun& run, Index step, int micro, int dp) {

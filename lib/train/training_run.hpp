@@ -1,6 +1,9 @@
 #pragma once
 // One run, decided to the last number before any rank starts: the same on every rank, which they
 // prove to each other by its hash.
+#include <filesystem>
+
+#include "checkpoint/manifest.hpp"
 #include "engine/micro_batch.hpp"
 #include "plan/learning_rate.hpp"
 #include "train/training_data.hpp"
@@ -13,6 +16,8 @@ struct TrainingRun {
   plan::LearningRate learning_rate;
   Index steps = 0;
   std::uint64_t data_hash = 0;
+  std::optional<plan::Checkpoints> checkpoints;
+  std::filesystem::path weights;  // a model folder to begin with; empty: they are drawn
 
   Index samples_per_step() const {
     return Index{job.micro_batches} * job.micro_batch_size * job.dims.dp;
@@ -20,7 +25,8 @@ struct TrainingRun {
 };
 
 /// `steps`: of --steps, the first of those that the plan has; none: all of them. Error where the
-/// engine cannot run the plan, or nothing says how many steps it takes.
+/// engine cannot run the plan, nothing says how many steps it takes, or the weights of base_model
+/// cannot be used.
 Result<TrainingRun> make_training_run(const plan::Plan&, const TrainingData&,
                                       std::optional<Index> steps);
 
@@ -28,7 +34,10 @@ Result<TrainingRun> make_training_run(const plan::Plan&, const TrainingData&,
 /// are further micro-batches of it.
 TrainingRun on_one_rank(const TrainingRun&);
 
-/// Of all that decides the run's numbers.
+/// Where the run stands in its data after `step` steps.
+checkpoint::DataPosition data_position(const TrainingRun&, Index step);
+
+/// Of all that decides the run's numbers, and of the checkpoints it keeps.
 std::uint64_t hash_of(const TrainingRun&);
 
 /// Micro-batch `micro` of step `step` (from 1) on data-parallel rank `dp`: the samples from

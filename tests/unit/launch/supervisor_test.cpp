@@ -38,6 +38,7 @@ class ScriptedProcesses final : public Processes {
   void signal_launcher(int signal) override {
     if (exit) return;
     signals.push_back(signal);
+    if (signal == SIGUSR1) return;  // passed on to the ranks
     if (signal == SIGKILL || !stubborn) exit = Exit{.code = 0, .signal = signal};
   }
   Life life(int, Index ticks) override {
@@ -71,7 +72,7 @@ struct Job {
   ScriptedProcesses processes;
   std::vector<record::StatusFile> ranks;
   std::vector<std::string> lines;
-  bool stop = false;
+  bool stop = false, checkpoint = false;
 
   Job() {
     const Index ticks = *record::process_start_ticks(getpid());
@@ -91,7 +92,8 @@ struct Job {
                                   lines.push_back(std::to_string(rank) + ": " + line);
                                 },
                             .progress = {},
-                            .stop_requested = [this] { return stop; }};
+                            .stop_requested = [this] { return stop; },
+                            .checkpoint_requested = [this] { return checkpoint; }};
     const Supervision job{.world = 1, .folder = scratch.folder(), .start_limit = Seconds(300)};
     return supervise(processes, {}, job, listener);
   }
@@ -113,6 +115,19 @@ TEST_CASE("supervisor: a job that ends well, its lines passed on") {
   CHECK(outcome->end == Outcome::End::finished);
   CHECK(job.lines == std::vector<std::string>{"0: loss 5.5"});
   CHECK(job.processes.signals.empty());
+}
+
+TEST_CASE("supervisor: a request for a checkpoint is passed on once and ends the job in order") {
+  Job job;
+  job.processes.script[2] = [&] { job.checkpoint = true; };
+  job.processes.script[6] = [&] {
+    job.ranks[0].checkpointed();
+    job.processes.gone.insert(0), job.processes.exit = Exit{};
+  };
+  const auto outcome = job.supervised();
+  REQUIRE(outcome);
+  CHECK(outcome->end == Outcome::End::checkpointed);
+  CHECK(job.processes.signals == std::vector<int>{SIGUSR1});
 }
 
 TEST_CASE("supervisor: no mpirun is an expected failure") {

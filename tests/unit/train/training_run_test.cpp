@@ -126,8 +126,8 @@ TEST_CASE("training data: text that is not there is an error that names the flag
 TEST_CASE("in process: bytes and memory are what the plan says and the loss falls") {
   const TrainingRun run = run_of(tiny_config(), 2);
   std::vector<Index> seen;
-  const auto record = run_in_process(run, StepLimit(Seconds(30)),
-                                     [&](const record::StepRecord& s) { seen.push_back(s.step); });
+  const RunListener listener{.step = [&](const record::StepRecord& s) { seen.push_back(s.step); }};
+  const auto record = run_in_process(run, StepLimit(Seconds(30)), listener);
   REQUIRE_MESSAGE(record, record.error().message);
   CHECK(seen == std::vector<Index>{1, 2, 3, 4});
   REQUIRE(record->steps.size() == 4);

@@ -1,0 +1,217 @@
+"""Jobs that are cut short and go on: python3 checkpoints.py CASE PATH_OF_CPPLAN. Exit code 0: the
+case holds; 125: this machine does not allow it."""
+import filecmp
+import glob
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from jobs import alive, check_gone, command, end_of, processes_of, wait_for_step
+
+SKIPPED = 125
+STEPS = ["--set", "gradient_accumulation_steps=8"]  # of some milliseconds, to be killed in
+TWO = ["-n", "2", "--set", "tensor_parallel_size=2"]
+LAYOUTS = [TWO, ["-n", "2", "--set", "context_parallel_size=2"],
+           ["-n", "2", "--set", "pipeline_parallel_size=2"], []]
+
+
+def run(folder, *flags, check=0):
+    done = subprocess.run(command("--set", f"output_dir={folder}", *flags), capture_output=True,
+                          text=True, timeout=100)
+    assert check is None or done.returncode == check, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def start(folder, *flags):
+    return subprocess.Popen(command("--set", f"output_dir={folder}", *flags),
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def losses(path):
+    with open(path) as file:
+        return {step["step"]: step["loss"] for step in json.load(file)["steps"]}
+
+
+def verified(folder):
+    return subprocess.run([sys.argv[2], "checkpoint", "verify", folder], capture_output=True,
+                          text=True, timeout=60)
+
+
+def flip_bit(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 16]))
+
+
+def kill_somebody(job, ranks):
+    """A rank, mpirun or ourselves; then everything is gone."""
+    found = processes_of(job)
+    victims = [job.pid, *(pid for pid, rank in found.items() if rank is not None)]
+    if ranks == 1:
+        victims = [job.pid]
+    os.kill(random.choice(victims), signal.SIGKILL)
+    job.stdout.read()
+    job.stderr.read()
+    job.wait(timeout=10)
+    end = time.monotonic() + 5
+    while any(map(alive, found)) and time.monotonic() < end:
+        time.sleep(0.02)
+    check_gone(found)
+
+
+def run_killed(folder, steps, kills, layouts):
+    """Kills a run again and again at random moments, and lets it come to its end."""
+    flags = [*STEPS, "--resume", "--save-every", "7", "--set", "save_total_limit=2", "--steps",
+             str(steps)]
+    begun = []
+    for attempt in range(kills):
+        layout = layouts[attempt % len(layouts)]
+        job = start(folder, *layout, *flags)
+        first = first_step(job)
+        if first is None:
+            break  # nothing was left to do
+        begun.append(first)
+        time.sleep(random.uniform(0, 0.15))
+        kill_somebody(job, 2 if layout else 1)
+    record = os.path.join(folder, "record.json")
+    run(folder, *layouts[kills % len(layouts)], *flags, "--record", record)
+    return record, begun
+
+
+def first_step(job):
+    for line in job.stdout:
+        words = line.split()
+        if len(words) == 5 and words[0].isdigit():
+            return int(words[0])
+    errors = job.stderr.read()
+    assert job.wait(timeout=10) == 0, errors
+    return None
+
+
+def same_files(a, b):
+    names = sorted(os.path.basename(path) for path in glob.glob(os.path.join(a, "*.safetensors")))
+    assert len(names) >= 2, os.listdir(a)
+    return filecmp.cmpfiles(a, b, names, shallow=False) == (names, [], [])
+
+
+def killed_runs(kills):
+    steps = 40 * kills
+    with tempfile.TemporaryDirectory() as folder:
+        uncut, cut, moved = (os.path.join(folder, name) for name in ("uncut", "cut", "moved"))
+        curve = os.path.join(folder, "uncut.json")
+        run(uncut, *TWO, *STEPS, "--steps", str(steps), "--save-every", str(steps), "--record", curve)
+        expected = losses(curve)
+        record, begun = run_killed(cut, steps, kills, [TWO])
+        assert len(begun) > 1 and begun[-1] > 1, f"no attempt went on from a checkpoint: {begun}"
+        got = losses(record)
+        assert got.items() <= expected.items(), "the curve differs"
+        last = f"step-{steps}"
+        assert same_files(os.path.join(uncut, last), os.path.join(cut, last))
+        record, _ = run_killed(moved, steps, kills, LAYOUTS)
+        for step, loss in losses(record).items():
+            assert abs(loss - expected[step]) < 1e-3 * expected[step], (step, loss, expected[step])
+        for checked in (cut, moved):
+            assert verified(checked).returncode == 0
+            assert len(glob.glob(os.path.join(checked, "step-*"))) == 2, os.listdir(checked)
+
+
+def killed():
+    killed_runs(3)
+
+
+def killed_often():
+    killed_runs(50)
+
+
+def asked():
+    """A scheduler's signal: every rank stops after the same step, and the run goes on there."""
+    for sent in (signal.SIGUSR1, signal.SIGTERM):
+        with tempfile.TemporaryDirectory() as folder:
+            job = start(folder, *TWO, "--save-every", "1000000")
+            wait_for_step(job, 2)
+            job.send_signal(sent)
+            lines = job.stdout.read().splitlines()
+            errors = end_of(job, 10)
+            assert job.returncode == 75 and "stopped on request" in errors, (job.returncode, errors)
+            steps = [int(line.split()[0]) for line in lines if line.split()[0].isdigit()]
+            assert os.path.isdir(os.path.join(folder, f"step-{steps[-1]}")), os.listdir(folder)
+            again = run(folder, *LAYOUTS[1], "--resume", "--steps", str(steps[-1] + 2))
+            assert f"going on after step {steps[-1]} " in again.stderr, again.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        job = start(folder, "--transport", "threads", "--save-every", "1000000")
+        wait_for_step(job, 2)
+        job.send_signal(signal.SIGTERM)
+        end_of(job, 10)
+        assert job.returncode == 75 and glob.glob(os.path.join(folder, "step-*"))
+
+
+def damaged():
+    """What is damaged is named, passed over for the one before, and never used."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["--transport", "threads", "--steps", "6"]
+        run(folder, *flags, "--save-every", "2")
+        weights = os.path.join(folder, "step-6", "model-00001-of-00001.safetensors")
+        flip_bit(weights, os.path.getsize(weights) - 5)
+        found = verified(folder)
+        assert found.returncode == 1 and "do not match their checksum" in found.stdout, found
+        again = run(folder, *flags, *TWO, "--resume")
+        assert "step-6 is passed over" in again.stderr, again.stderr
+        assert "going on after step 4" in again.stderr, again.stderr
+        kept = glob.glob(os.path.join(folder, "step-6.replaced-by-*"))
+        assert len(kept) == 1 and verified(os.path.join(folder, "step-6")).returncode == 0
+        for step in (2, 4, 6):
+            state = os.path.join(folder, f"step-{step}", "optimizer-00001-of-00001.safetensors")
+            os.truncate(state, os.path.getsize(state) - 1)
+        none = run(folder, *flags, "--resume", check=4)
+        assert "none of the checkpoints" in none.stderr, none.stderr
+        assert none.stderr.count("is passed over") == 3, none.stderr
+        named = run(folder, *flags, "--set", f"resume_from_checkpoint={folder}/step-4", check=None)
+        assert named.returncode == 3 and "optimizer-00001" in named.stderr, named
+
+
+def one_folder():
+    """Two runs do not write into one folder, and a new one does not write over an old one."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = start(folder, *TWO, "--save-every", "1000000")
+        wait_for_step(job, 1)
+        second = run(folder, "--transport", "threads", "--save-every", "2", check=3)
+        assert "another run writes its checkpoints" in second.stderr, second.stderr
+        job.send_signal(signal.SIGUSR1)
+        job.stdout.read()
+        end_of(job, 10)
+        fresh = run(folder, "--save-every", "2", "--steps", "2", check=3)
+        assert "go on with --resume" in fresh.stderr, fresh.stderr
+        other = run(folder, "--resume", "--steps", "50", "--set", "gradient_accumulation_steps=3",
+                    check=3)
+        assert "use gradient_accumulation_steps: 2" in other.stderr, other.stderr
+
+
+def full_disk():
+    """A disk that fills up ends the run; the checkpoint before is whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder],
+                                 capture_output=True, text=True)
+        if mounted.returncode != 0:
+            print(f"SKIPPED: no file system can be mounted here ({mounted.stderr.strip()})")
+            sys.exit(SKIPPED)
+        try:
+            done = run(folder, *TWO, "--save-every", "2", "--steps", "20", check=4)
+            assert done.stderr.count("rank-failed") == 1, done.stderr
+            assert "no space left on device" in done.stderr, done.stderr
+            assert "could not be written" in done.stderr, done.stderr
+            assert verified(folder).returncode == 0
+            assert not glob.glob(os.path.join(folder, "*.tmp-*")), os.listdir(folder)
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+if __name__ == "__main__":
+    {case.__name__: case for case in (killed, killed_often, asked, damaged, one_folder,
+                                      full_disk)}[sys.argv[1]]()
