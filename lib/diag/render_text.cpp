@@ -114,6 +114,8 @@ class TextRenderer {
 
   void print_notes(const Diagnostic& d) {
     if (std::exchange(excerpt_shown_, false)) print_bar("");
+    for (const Related& related : d.related)
+      if (!related.span.placed()) print_note("note", related.message);
     if (!d.why.empty()) print_note("why", d.why);
     for (const std::string& help : d.help) print_note("help", help);
     print_note("see", "cpplan explain " + d.id);
