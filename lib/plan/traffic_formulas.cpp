@@ -242,13 +242,14 @@ class Formulas {
                     passes == 1 ? "" : fmt::format("{}", passes), ranks, ranks, elements, bytes));
   }
 
-  // A slot for the norm of every tensor and TP shard, two for the loss of every replica.
+  // A slot for the norm of every tensor and TP shard, two for the loss of every replica, and two
+  // for what ranks vote on.
   void control() {
     const Index world = job_.dims.world();
     if (world == 1) return;
     const Index slots =
         engine::tensor_count(job_.model) * job_.dims.tp * engine::state_shards(job_) +
-        2 * Index{job_.dims.dp} * job_.dims.cp;
+        2 * Index{job_.dims.dp} * job_.dims.cp + 2;
     add(rows_, "world", "all_reduce", 2 * share(world) * static_cast<double>(8 * slots),
         fmt::format("2({}-1)/{} * {} slots * 8 bytes", world, world, slots));
   }
