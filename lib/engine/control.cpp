@@ -15,8 +15,9 @@ Control::Control(kernels::Ops& ops, const Groups& groups, const Job& job,
       parts_(Index{job.dims.tp} * state_shards(job)),
       norm_slots_(tensor_count(job.model) * parts_),
       loss_slots_(2 * Index{job.dims.dp} * job.dims.cp),
+      vote_slots_(job.snapshots == Snapshots::host ? 2 : 0),
       loss_(control.make(DType::f64, 1, 2)),
-      board_(control.make(DType::f64, 1, norm_slots_ + loss_slots_ + 2)),
+      board_(control.make(DType::f64, 1, norm_slots_ + loss_slots_ + vote_slots_)),
       host_(static_cast<std::size_t>(board_.cols)) {}
 
 void Control::begin_step() {
@@ -30,7 +31,7 @@ StepSummary Control::exchange(std::span<const Parameter> parameters, const Votes
   }
   if (counts_loss()) ops_(kernels::Copy{loss_, loss_slot()});
   const std::array votes = {mine.stop, mine.done};
-  ops_(kernels::Upload{vote_slots(), votes.data()});
+  if (vote_slots_ > 0) ops_(kernels::Upload{vote_slots(), votes.data()});
   groups_.world.all_reduce(board_).wait();
   ops_(kernels::Download{board_, host_.data()});
   return read();
@@ -62,8 +63,8 @@ StepSummary Control::read() const {
     summary.loss_sum += host_[norm_slots_ + i];
     summary.tokens += host_[norm_slots_ + i + 1];
   }
-  const std::size_t votes = host_.size() - 2;
-  summary.votes = {.stop = host_[votes], .done = host_[votes + 1]};
+  if (const std::size_t votes = norm_slots_ + loss_slots_; vote_slots_ > 0)
+    summary.votes = {.stop = host_[votes], .done = host_[votes + 1]};
   return summary;
 }
 

@@ -37,7 +37,7 @@ class Control {
  private:
   Tensor norm_slot(const Parameter&) const;
   Tensor loss_slot() const;
-  Tensor vote_slots() const { return board_.col_range(norm_slots_ + loss_slots_, 2); }
+  Tensor vote_slots() const { return board_.col_range(norm_slots_ + loss_slots_, vote_slots_); }
   bool counts_loss() const;
   StepSummary read() const;
 
@@ -47,6 +47,7 @@ class Control {
   layout::Coordinates at_;
   Index parts_;  // of a tensor: TP slices, each in its shards
   Index norm_slots_, loss_slots_;
+  Index vote_slots_;     // none where the ranks do nothing beside training
   Tensor loss_, board_;  // board f64 [1, norm slots + loss slots + votes]
   std::vector<double> host_;
 };

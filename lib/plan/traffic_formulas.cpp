@@ -249,7 +249,8 @@ class Formulas {
     if (world == 1) return;
     const Index slots =
         engine::tensor_count(job_.model) * job_.dims.tp * engine::state_shards(job_) +
-        2 * Index{job_.dims.dp} * job_.dims.cp + 2;
+        2 * Index{job_.dims.dp} * job_.dims.cp +
+        (job_.snapshots == engine::Snapshots::host ? 2 : 0);
     add(rows_, "world", "all_reduce", 2 * share(world) * static_cast<double>(8 * slots),
         fmt::format("2({}-1)/{} * {} slots * 8 bytes", world, world, slots));
   }

@@ -50,26 +50,27 @@ Json framework_json(const plan::FrameworkMemory& m) {
 }
 
 Json engine_json(const plan::EngineMemory& m, std::string_view dtype) {
-  return Json::Object{{"engine_dtype", std::string(dtype)},
-                      {"parameter_bytes", m.parameters},
-                      {"gradient_bytes", m.gradients},
-                      {"optimizer_bytes", m.optimizer},
-                      {"activation_bytes", m.activations},
-                      {"buffer_bytes", m.buffers},
-                      {"remote_row_bytes", m.remote},
-                      {"snapshot_bytes", m.snapshot},
-                      {"total_bytes", m.total},
-                      {"heaviest_rank", m.heaviest_rank},
-                      {"peak_moment", peak_moment(m)},
-                      {"peak_action", m.peak_action},
-                      {"peak_layer", or_null(m.peak_layer)},
-                      {"peak_micro_batch", or_null(m.peak_micro_batch)},
-                      {"peak_parameter_bytes", m.peak.parameters},
-                      {"peak_gradient_bytes", m.peak.gradients},
-                      {"peak_optimizer_bytes", m.peak.optimizer},
-                      {"peak_activation_bytes", m.peak.activations},
-                      {"peak_buffer_bytes", m.peak.buffers},
-                      {"peak_held_bytes", m.peak.total}};
+  Json json = Json::Object{{"engine_dtype", std::string(dtype)},
+                           {"parameter_bytes", m.parameters},
+                           {"gradient_bytes", m.gradients},
+                           {"optimizer_bytes", m.optimizer},
+                           {"activation_bytes", m.activations},
+                           {"buffer_bytes", m.buffers},
+                           {"remote_row_bytes", m.remote},
+                           {"total_bytes", m.total},
+                           {"heaviest_rank", m.heaviest_rank},
+                           {"peak_moment", peak_moment(m)},
+                           {"peak_action", m.peak_action},
+                           {"peak_layer", or_null(m.peak_layer)},
+                           {"peak_micro_batch", or_null(m.peak_micro_batch)},
+                           {"peak_parameter_bytes", m.peak.parameters},
+                           {"peak_gradient_bytes", m.peak.gradients},
+                           {"peak_optimizer_bytes", m.peak.optimizer},
+                           {"peak_activation_bytes", m.peak.activations},
+                           {"peak_buffer_bytes", m.peak.buffers},
+                           {"peak_held_bytes", m.peak.total}};
+  if (m.snapshot > Bytes{}) json["snapshot_bytes"] = m.snapshot;
+  return json;
 }
 
 }  // namespace

@@ -108,10 +108,9 @@ Volumes closed_volumes(const engine::Job& job, int stage) {
 }
 
 Index closed_control_volume(const engine::Job& job) {
-  constexpr Index votes = 2;  // ranks that want to stop, and that are done with a checkpoint
   const Index tensors = 9 * job.model.num_hidden_layers + (job.model.tie_word_embeddings ? 2 : 3);
   const Index slots =
-      tensors * job.dims.tp * stage_of(job, 0).shards + 2 * job.dims.weight_replicas() + votes;
+      tensors * job.dims.tp * stage_of(job, 0).shards + 2 * job.dims.weight_replicas();
   return 2 * (job.dims.world() - 1) * slots * kernels::size_of(kernels::DType::f64);
 }
 
