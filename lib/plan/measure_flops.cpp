@@ -30,10 +30,11 @@ RankFlops counted(const engine::StepTrace& trace) {
 
 /// FLOPs are the same for every micro-batch: two lengths of a step give every other.
 RankFlops flops_of(const MeasuredJob& measured, const layout::Coordinates& at) {
-  const auto& [job, documents] = measured;
+  const engine::Job& job = measured.job;
   const int unit = unit_of(job);
   const auto of_units = [&](int units) {
-    return counted(engine::trace_step(with_micro_batches(job, units * unit), at, documents));
+    return counted(
+        engine::trace_step(with_micro_batches(job, units * unit), at, measured.documents));
   };
   const Index units = job.micro_batches / unit;
   const RankFlops one = of_units(1);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <limits>
 #include <vector>
 
 #include "plan/model_flops.hpp"
@@ -14,6 +15,13 @@ namespace cpplan::plan::test {
 namespace {
 
 enum class Again { nothing, everything };
+
+/// The sanitizers would take minutes for what the others do in seconds, and the code is the same.
+#ifdef CPPLAN_SANITIZED
+constexpr int most_micro_batches = 4;
+#else
+constexpr int most_micro_batches = std::numeric_limits<int>::max();
+#endif
 
 struct Row {
   const char *source, *name, *gpu;
@@ -162,7 +170,8 @@ TEST_CASE("published times: the simulation is of their order and its error is sh
   add_megatron(rows);
   fmt::print("{:<20} {:<20} {:>3} {:>12} {:>12} {:>9}\n", "source", "run", "mb", "published",
              "predicted", "error");
-  for (const Row& row : rows) check(row);
+  for (const Row& row : rows)
+    if (row.job.micro_batches <= most_micro_batches) check(row);
 }
 
 }  // namespace cpplan::plan::test
