@@ -79,9 +79,9 @@ class SimulatedWorld {
       group.same_node.push_back(itself ? node(member) == node(rank) : group.one_node);
     }
     group.participants = group.members;
-    std::ranges::sort(group.participants);
-    const auto rest = std::ranges::unique(group.participants);
-    group.participants.erase(rest.begin(), rest.end());
+    auto& ones = group.participants;
+    std::sort(ones.begin(), ones.end());
+    ones.erase(std::unique(ones.begin(), ones.end()), ones.end());
     group.id = named.number * ranks_.world() + group.participants.front();
     return group;
   }
