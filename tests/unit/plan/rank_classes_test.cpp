@@ -17,6 +17,13 @@ using cpplan::test::give;
 using layout::Dim;
 using layout::Split;
 
+/// A sanitizer takes time and memory of its own.
+#ifdef CPPLAN_SANITIZED
+constexpr bool instrumented = true;
+#else
+constexpr bool instrumented = false;
+#endif
+
 engine::Job small_job(layout::ParallelDims dims, Index rows, Index vocabulary = 256) {
   engine::Job job = job_of({64, 4, 8, 4, 96, vocabulary}, dims, rows * dims.cp, 2);
   job.dtype = kernels::DType::f32;
@@ -143,7 +150,8 @@ TEST_CASE("scale: every distinct rank of 16384 is measured in a second and 200 M
              classes.size(), seconds, mib);
   CHECK(ranks == 16384);
   CHECK(most > Bytes{});
-  CHECK(seconds < 20);  // a slow, busy machine without optimisation
+  if (instrumented) return;
+  CHECK(seconds < 20);  // a slow, busy machine
   CHECK(mib < 200);
 }
 
