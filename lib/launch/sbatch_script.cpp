@@ -100,8 +100,8 @@ std::string engine_lines(const Plan& plan, const std::string& config) {
       "fi\n\n"
       "# One task a rank. Each computes in one thread.\n"
       "export OMP_NUM_THREADS=1\n"
-      "srun --mpi=pmix --kill-on-bad-exit=1 cpplan run {1} --world-size {0} &\n",
-      plan.world.size, config);
+      "srun --mpi=pmix --kill-on-bad-exit=1 cpplan run {1} --world-size {0}{2} &\n",
+      plan.world.size, config, plan.checkpoints ? " --resume" : "");
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {

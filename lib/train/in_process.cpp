@@ -32,8 +32,10 @@ class Listening final : public StepObserver {
   Index step_ = 0;
 };
 
-record::RunRecord run_rank(const TrainingRun& run, comm::ThreadWorld& world, int number,
-                           StepLimit limit, StepObserver& observer) {
+}  // namespace
+
+record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const TrainingRun& run,
+                                StepLimit limit, StepObserver& observer) {
   kernels::NoTrace trace;
   const auto ops = kernels::make_cpu_ops(trace);
   const layout::Ranks ranks(run.job.dims, run.job.order);
@@ -43,8 +45,6 @@ record::RunRecord run_rank(const TrainingRun& run, comm::ThreadWorld& world, int
   kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
   return train_rank(run, {number, *ops, groups, endpoint}, limit, observer);
 }
-
-}  // namespace
 
 Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit,
                                          const RunListener& listener) {
@@ -56,7 +56,7 @@ Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit
   const auto body = [&](int number) {
     Listening observer(number, listener);
     try {
-      auto result = run_rank(run, world, number, limit, observer);
+      auto result = train_rank_in(world, number, run, limit, observer);
       if (number == 0) record = std::move(result);
     } catch (const Failure& failure) {
       const auto first = world.fail(

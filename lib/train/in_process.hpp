@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/result.hpp"
+#include "comm/threads.hpp"
 #include "train/rank_loop.hpp"
 
 namespace cpplan::train {
@@ -14,6 +15,10 @@ struct RunListener {
   /// Asked before each step: should the run write a checkpoint and end?
   std::function<bool()> stop_requested;
 };
+
+/// Trains rank `number` of `world` on the calling thread, on the host's kernels. Throws Failure.
+record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const TrainingRun&, StepLimit,
+                                StepObserver&);
 
 /// The record of rank 0. Error: what a rank that failed said first.
 Result<record::RunRecord> run_in_process(const TrainingRun&, StepLimit, const RunListener&);

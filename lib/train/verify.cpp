@@ -8,9 +8,7 @@
 
 #include "base/failure.hpp"
 #include "comm/rank_runner.hpp"
-#include "engine/groups.hpp"
-#include "kernels/cpu/cpu_ops.hpp"
-#include "train/rank_loop.hpp"
+#include "train/in_process.hpp"
 
 namespace cpplan::train {
 namespace {
@@ -61,24 +59,14 @@ class RankObserver final : public StepObserver {
   Index step_ = 0;
 };
 
-void train_rank(const TrainingRun& run, comm::ThreadWorld& world, int number, StepLimit limit,
-                Collector& all) {
-  kernels::NoTrace trace;
-  const auto ops = kernels::make_cpu_ops(trace);
-  const layout::Ranks ranks(run.job.dims, run.job.order);
-  const auto groups =
-      comm::make_thread_groups(world, ranks, number, trace, engine::group_settings(run.job));
-  auto& endpoint = world.endpoint(number);
-  kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
-  RankObserver observer(number, all);
-  train_rank(run, {number, *ops, groups, endpoint}, limit, observer);
-}
-
 Result<Trained> train(const TrainingRun& run, StepLimit limit, const VerifyListener& listener,
                       Index before) {
   comm::ThreadWorld world(static_cast<int>(run.job.dims.world()), to_milliseconds(limit.of_wait()));
   Collector all(listener, before);
-  const auto body = [&](int number) { train_rank(run, world, number, limit, all); };
+  const auto body = [&](int number) {
+    RankObserver observer(number, all);
+    train_rank_in(world, number, run, limit, observer);
+  };
   if (const auto done = comm::run_ranks(world, body); !done) return tl::unexpected(done.error());
   return all.take();
 }

@@ -72,6 +72,13 @@ TEST_CASE("sbatch script: the job is told what the plan was told") {
   CHECK_FALSE(sbatch_script(planned(8, 2, 4), framework));
 }
 
+TEST_CASE("sbatch script: a job that keeps checkpoints goes on from them") {
+  auto plan = planned(8, 2, 4);
+  CHECK(sbatch_script(plan, {})->find("--resume") == std::string::npos);
+  plan.checkpoints.emplace();
+  CHECK(sbatch_script(plan, {})->find("--world-size 8 --resume &\n") != std::string::npos);
+}
+
 TEST_CASE("sbatch script: ranks that do not fill nodes are refused with what would") {
   CHECK(node_shape(planned(8, 3, {})).error().message.find("8 ranks do not fill 3 nodes") == 0);
   CHECK(node_shape(planned(8, {}, 3)).error().message.find("multiple of 3") != std::string::npos);

@@ -6,39 +6,15 @@
 
 #include "engine/meta_run.hpp"
 #include "support/give.hpp"
+#include "unit/plan/small_plan.hpp"
 
 using namespace cpplan;
 using test::give;
+using test::planned;
+using test::small_model;
+using test::with_degrees;
 
 namespace {
-
-config::TrainingConfig with_degrees(Index tp, Index cp, Index pp) {
-  config::TrainingConfig c;
-  give(c.batch.micro_batch_size, 1);
-  give(c.batch.gradient_accumulation_steps, 4);
-  give(c.batch.sequence_len, 512);
-  give(c.parallel.tensor_parallel_size, tp);
-  give(c.parallel.context_parallel_size, cp);
-  give(c.parallel.pipeline_parallel_size, pp);
-  return c;
-}
-
-config::TrainingConfig small_model(Index tp, Index cp, Index pp) {
-  auto c = with_degrees(tp, cp, pp);
-  give(c.model.hidden_size, 256);
-  give(c.model.num_hidden_layers, 4);
-  give(c.model.num_attention_heads, 8);
-  give(c.model.num_key_value_heads, 4);
-  give(c.model.intermediate_size, 512);
-  give(c.model.vocab_size, 512);
-  return c;
-}
-
-plan::Plan planned(const config::TrainingConfig& c, Index world) {
-  plan::PlanInputs inputs;
-  inputs.world_size = world;
-  return plan::make_plan(c, inputs, {});
-}
 
 /// What the engine's rank 0 sends over a group.
 double sent(plan::Plan plan, std::string_view group) {
