@@ -153,6 +153,7 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
           },
       .progress = [&](Index step) { bar.show(step); },
       .stop_requested = [&] { return stop.made(); },
+      .stop_repeated = [&] { return stop.repeated(); },
       .checkpoint_requested = [&] { return request.raised(); }};
   const int world = static_cast<int>(prepared.run.job.dims.world());
   launch::Supervision job{.world = world, .folder = scratch->folder()};
@@ -172,13 +173,21 @@ Demand demand_of(const plan::Plan& plan) {
   return {static_cast<int>(plan.layout.dims.world()), arenas_of(plan)};
 }
 
+/// In a line: rank 0 or the launcher has found the same, or another config.
+std::string first_error(const CheckedConfig& checked) {
+  for (const auto& finding : checked.findings)
+    if (finding.severity == diag::Severity::error) return finding.message;
+  return fmt::format("{} is no config", checked.source.name());
+}
+
 /// The part that is the same for every role, and speaks for whoever is not a rank beside others.
 int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>& rank) {
   const bool speaks = !rank || (rank->rank == 0 && !rank->folder);
   auto checked = check_run_config(options);
   if (!checked) return stop_with(environment, checked.error().message);
   if (!checked->plan || exit_code_of(checked->findings) != ok) {
-    if (speaks) print_verdict(*checked, options.config.color);
+    if (!speaks) return stop_with(findings, first_error(*checked));
+    print_verdict(*checked, options.config.color);
     return findings;
   }
   if (options.dry_run) return dry_run(options, *checked->plan);

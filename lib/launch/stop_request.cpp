@@ -1,39 +1,45 @@
 #include "launch/stop_request.hpp"
 
+#include <array>
 #include <csignal>
 
 namespace cpplan::launch {
 namespace {
 
-volatile std::sig_atomic_t requested = 0;
+constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
 
-void remember(int) {
-  requested = 1;
+volatile std::sig_atomic_t requests = 0;
+
+void count(int) {
+  requests = requests + 1;
 }
 
-struct Handlers {
-  struct sigaction interrupt, terminate;
-};
-Handlers before{};
+std::array<struct sigaction, signals.size()> before{};
 
 }  // namespace
 
 StopRequest::StopRequest() {
-  requested = 0;
+  requests = 0;
   struct sigaction action {};
-  action.sa_handler = remember;
+  action.sa_handler = count;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &before.interrupt);
-  sigaction(SIGTERM, &action, &before.terminate);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], nullptr, &before[i]);
+    // Under nohup the end of the terminal is not the end of the run.
+    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+  }
 }
 
 StopRequest::~StopRequest() {
-  sigaction(SIGINT, &before.interrupt, nullptr);
-  sigaction(SIGTERM, &before.terminate, nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
 }
 
 bool StopRequest::made() const {
-  return requested != 0;
+  return requests > 0;
+}
+
+bool StopRequest::repeated() const {
+  return requests > 1;
 }
 
 }  // namespace cpplan::launch

@@ -1,9 +1,9 @@
 #pragma once
-// SIGINT and SIGTERM as a question that can be asked: has somebody asked for the end?
+// SIGINT, SIGTERM and SIGHUP as a question that can be asked: has somebody asked for the end?
 
 namespace cpplan::launch {
 
-/// Catches both signals while it lives. One at a time in a process.
+/// Catches those that nobody chose to ignore while it lives. One at a time in a process.
 class StopRequest {
  public:
   StopRequest();
@@ -12,6 +12,8 @@ class StopRequest {
   StopRequest& operator=(const StopRequest&) = delete;
 
   bool made() const;
+  /// Asked again, by somebody who does not want to wait for an end in order.
+  bool repeated() const;
 };
 
 }  // namespace cpplan::launch

@@ -162,16 +162,17 @@ class Supervisor {
     return {Outcome::End::failed, std::move(failure)};
   }
 
-  /// Several were gone at one look: mpirun saw which went first.
+  /// Several were gone at one look: mpirun saw which went first, also where that one never came to
+  /// its first word.
   void settle_who_died_first(RankFailure& failure, const std::vector<RankView>& seen) const {
     const auto notice = parse_notice(own_output_);
     if (failure.cause != Cause::died || !notice || notice->rank < 0 || notice->rank >= job_.world)
       return;
     const RankView& first = seen[static_cast<std::size_t>(notice->rank)];
-    if (!first.status || first.life != Life::gone) return;
+    if (first.status && first.life != Life::gone) return;
     failure.rank = notice->rank;
-    failure.status = *first.status;
-    failure.last_words = first.status->last_words;
+    failure.status = first.status.value_or(record::RankStatus{});
+    failure.last_words = failure.status.last_words;
   }
 
   /// How it ended, from mpirun's account; last words, from what it printed.
@@ -203,7 +204,10 @@ class Supervisor {
 
   void await_launcher(Seconds limit) {
     const Seconds end = processes_.now() + limit;
-    while (!processes_.ended() && processes_.now() < end) pass_output_on(tick);
+    while (!processes_.ended() && processes_.now() < end) {
+      pass_output_on(tick);
+      if (listener_.stop_repeated && listener_.stop_repeated()) processes_.signal_launcher(SIGKILL);
+    }
     pass_output_on(Seconds(0));
   }
 

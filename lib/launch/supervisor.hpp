@@ -17,6 +17,9 @@ struct Listener {
   std::function<void(Index step)> progress;
   /// Asked some times a second: has the user asked for the end?
   std::function<bool()> stop_requested;
+  /// Asked while the job is being ended: has the user asked again, to have it ended at once? May be
+  /// empty.
+  std::function<bool()> stop_repeated;
   /// Likewise: has somebody asked for a checkpoint and the end? May be empty.
   std::function<bool()> checkpoint_requested;
 };

@@ -72,7 +72,7 @@ struct Job {
   ScriptedProcesses processes;
   std::vector<record::StatusFile> ranks;
   std::vector<std::string> lines;
-  bool stop = false, checkpoint = false;
+  bool stop = false, stop_again = false, checkpoint = false;
 
   Job() {
     const Index ticks = *record::process_start_ticks(getpid());
@@ -86,15 +86,16 @@ struct Job {
     ranks.back().computing("gemm");
   }
 
-  Result<Outcome> supervised() {
+  Result<Outcome> supervised(int world = 1) {
     const Listener listener{.line =
                                 [this](int rank, Stream, const std::string& line) {
                                   lines.push_back(std::to_string(rank) + ": " + line);
                                 },
                             .progress = {},
                             .stop_requested = [this] { return stop; },
+                            .stop_repeated = [this] { return stop_again; },
                             .checkpoint_requested = [this] { return checkpoint; }};
-    const Supervision job{.world = 1, .folder = scratch.folder(), .start_limit = Seconds(300)};
+    const Supervision job{.world = world, .folder = scratch.folder(), .start_limit = Seconds(300)};
     return supervise(processes, {}, job, listener);
   }
 };
@@ -253,4 +254,33 @@ TEST_CASE("supervisor: a request to stop ends the job in order") {
   CHECK(outcome->end == Outcome::End::interrupted);
   CHECK_FALSE(outcome->failure);
   CHECK(job.processes.killed == std::set<int>{0});
+}
+
+TEST_CASE("supervisor: who asks a second time does not wait for a launcher that takes its time") {
+  Job job;
+  job.processes.stubborn = true;
+  job.processes.script[3] = [&] { job.stop = true; };
+  job.processes.script[6] = [&] { job.stop_again = true; };
+  const auto outcome = job.supervised();
+  REQUIRE(outcome);
+  CHECK(outcome->end == Outcome::End::interrupted);
+  CHECK(job.processes.signals == std::vector<int>{SIGTERM, SIGKILL});
+  CHECK(job.processes.now() < Seconds(1));
+}
+
+TEST_CASE("supervisor: a rank that never came to its first word is blamed for those that did") {
+  Job job;
+  job.processes.script[3] = [&] { job.processes.gone.insert(0); };
+  job.processes.script[4] = [&] {
+    job.processes.printed = {{Stream::error, "[1,1]<stderr>:error: no text to train on"},
+                             {Stream::error, "  Process name: [[23032,1],1]"},
+                             {Stream::error, "  Exit code:    3"}};
+    job.processes.exit = Exit{.code = 3, .signal = 0};
+  };
+  const auto outcome = job.supervised(2);
+  REQUIRE(outcome);
+  REQUIRE(outcome->failure);
+  CHECK(outcome->failure->last_words == "error: no text to train on");
+  CHECK(to_diagnostic(*outcome->failure, 2).message ==
+        "rank 1 exited with 3 before it could say where; the other 1 were stopped");
 }
