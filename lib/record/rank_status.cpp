@@ -206,6 +206,11 @@ void StatusFile::failed(std::string_view last_words) {
   });
 }
 
+void StatusFile::crashed(std::string_view last_words) {
+  Entry& e = *mapping_->entry;
+  if (e.last_words[0] == '\0') put(e.last_words, last_words);
+}
+
 Result<RankStatus> read_rank_status(const std::filesystem::path& path) {
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return cannot("read", path);

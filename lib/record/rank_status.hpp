@@ -54,6 +54,9 @@ class StatusFile {
   void checkpointed();
   /// The first words stay: what follows is a consequence.
   void failed(std::string_view last_words);
+  /// Words of a rank that is ending by a signal; where it stands stays as it is. Safe in the
+  /// handler of one, also in the middle of another update.
+  void crashed(std::string_view last_words);
 
  private:
   struct Mapping;

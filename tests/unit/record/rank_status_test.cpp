@@ -68,6 +68,19 @@ TEST_CASE("rank status: the first last words stay and keep the place of the fail
   CHECK(seen.operation == "exchange");
 }
 
+TEST_CASE("rank status: words of a crash keep the place and what was said before") {
+  const StatusPath at;
+  auto status = StatusFile::create(at.path, 0);
+  REQUIRE(status);
+  status->computing("gemm");
+  status->crashed("signal 11 (SIGSEGV)");
+  status->crashed("signal 6 (SIGABRT)");
+  const RankStatus seen = *read_rank_status(at.path);
+  CHECK(seen.state == RankState::computing);
+  CHECK(seen.operation == "gemm");
+  CHECK(seen.last_words == "signal 11 (SIGSEGV)");
+}
+
 TEST_CASE("rank status: texts that are too long are cut") {
   const StatusPath at;
   auto status = StatusFile::create(at.path, 0);
