@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "comm/point_to_point.hpp"
@@ -114,6 +115,12 @@ class MpiChannel final : public Channel {
   Bytes largest_;
 };
 
+bool is_through(MPI_Request& request) {
+  int done = 0;
+  check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
 /// Bitwise or of every rank's bits, polled like any other wait.
 class BitwiseOr final : public Ongoing {
  public:
@@ -123,16 +130,59 @@ class BitwiseOr final : public Ongoing {
               "MPI_Iallreduce");
   }
 
-  bool advance() override {
-    int done = 0;
-    check_mpi(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    return done != 0;
-  }
+  bool advance() override { return is_through(request_); }
   Awaited awaited() const override { return {"a rank", "agreement of all ranks on the plan"}; }
   const std::array<std::uint64_t, 2>& all() const { return all_; }
 
  private:
   std::array<std::uint64_t, 2> mine_, all_{};
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// One value of every rank.
+class GatherCounts final : public Ongoing {
+ public:
+  GatherCounts(int mine, int world) : mine_(mine), all_(static_cast<std::size_t>(world)) {
+    check_mpi(
+        MPI_Iallgather(&mine_, 1, MPI_INT, all_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request_),
+        "MPI_Iallgather");
+  }
+  bool advance() override { return is_through(request_); }
+  Awaited awaited() const override { return {"a rank", "gathering of lengths"}; }
+  const std::vector<int>& all() const { return all_; }
+
+ private:
+  int mine_;
+  std::vector<int> all_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Texts of every rank, one behind the other.
+class GatherTexts final : public Ongoing {
+ public:
+  GatherTexts(const std::string& mine, const std::vector<int>& lengths)
+      : mine_(mine), lengths_(lengths) {
+    int length = 0;
+    for (const int of_rank : lengths_) starts_.push_back(std::exchange(length, length + of_rank));
+    all_.resize(static_cast<std::size_t>(length));
+    check_mpi(MPI_Iallgatherv(mine_.data(), static_cast<int>(mine_.size()), MPI_CHAR, all_.data(),
+                              lengths_.data(), starts_.data(), MPI_CHAR, MPI_COMM_WORLD, &request_),
+              "MPI_Iallgatherv");
+  }
+  bool advance() override { return is_through(request_); }
+  Awaited awaited() const override { return {"a rank", "gathering of texts"}; }
+
+  std::vector<std::string> texts() const {
+    std::vector<std::string> result;
+    for (std::size_t rank = 0; rank < lengths_.size(); ++rank)
+      result.push_back(all_.substr(static_cast<std::size_t>(starts_[rank]),
+                                   static_cast<std::size_t>(lengths_[rank])));
+    return result;
+  }
+
+ private:
+  std::string mine_, all_;
+  std::vector<int> lengths_, starts_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
@@ -217,6 +267,14 @@ bool MpiWorld::agree(std::uint64_t hash) {
   BitwiseOr bits({hash, ~hash});
   state_->endpoint.wait_for(bits);
   return (bits.all()[0] & bits.all()[1]) == 0;
+}
+
+std::vector<std::string> MpiWorld::gather(const std::string& mine) {
+  GatherCounts lengths(static_cast<int>(mine.size()), state_->size);
+  state_->endpoint.wait_for(lengths);
+  GatherTexts texts(mine, lengths.all());
+  state_->endpoint.wait_for(texts);
+  return texts.texts();
 }
 
 void MpiWorld::abort(int exit_code) {

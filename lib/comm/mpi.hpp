@@ -38,6 +38,9 @@ class MpiWorld {
   /// Whether all ranks call this with the same hash; the answer is the same everywhere.
   bool agree(std::uint64_t hash);
 
+  /// What every rank says, in their order. Called by all ranks together.
+  std::vector<std::string> gather(const std::string& mine);
+
   /// Ends the whole job with `exit_code`; the process ends within 2 s even if MPI hangs.
   [[noreturn]] void abort(int exit_code);
 

@@ -1,6 +1,8 @@
 #include "engine/control.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace cpplan::engine {
 using kernels::DType;
@@ -34,18 +36,20 @@ StepSummary Control::exchange(std::span<const Parameter> parameters, const Votes
   if (vote_slots_ > 0) ops_(kernels::Upload{vote_slots(), votes.data()});
   groups_.world.all_reduce(board_).wait();
   ops_(kernels::Download{board_, host_.data()});
-  return read();
+  StepSummary summary = read();
+  summary.non_finite = non_finite(parameters);
+  return summary;
 }
 
-Tensor Control::norm_slot(const Parameter& p) const {
+Index Control::norm_index(const Parameter& p) const {
   const Index shards = state_shards(job_);
   const Index part = p.shard.part * shards + (shards > 1 ? groups_.dp_shard_cp.rank() : 0);
-  return board_.col_range(p.shard.slot * parts_ + part, 1);
+  return p.shard.slot * parts_ + part;
 }
 
-Tensor Control::loss_slot() const {
+Index Control::loss_index() const {
   const Index replica = Index{at_[Dim::dp]} * job_.dims.cp + at_[Dim::cp];
-  return board_.col_range(norm_slots_ + 2 * replica, 2);
+  return norm_slots_ + 2 * replica;
 }
 
 bool Control::counts_loss() const {
@@ -66,6 +70,20 @@ StepSummary Control::read() const {
   if (const std::size_t votes = norm_slots_ + loss_slots_; vote_slots_ > 0)
     summary.votes = {.stop = host_[votes], .done = host_[votes + 1]};
   return summary;
+}
+
+/// A loss that is not finite makes gradients that are not: it comes first.
+std::optional<NonFinite> Control::non_finite(std::span<const Parameter> parameters) const {
+  const auto bad = [&](Index i) { return !std::isfinite(host_[static_cast<std::size_t>(i)]); };
+  for (Index i = norm_slots_; i < norm_slots_ + loss_slots_; i += 2)
+    if (bad(i)) return NonFinite{NonFinite::Kind::loss, 0, counts_loss() && i == loss_index()};
+  for (Index i = 0; i < norm_slots_; ++i) {
+    const auto brought = [&](const Parameter& p) { return p.first_replica && norm_index(p) == i; };
+    if (bad(i))
+      return NonFinite{NonFinite::Kind::gradient, i / parts_,
+                       std::ranges::any_of(parameters, brought)};
+  }
+  return {};
 }
 
 }  // namespace cpplan::engine

@@ -2,6 +2,7 @@
 // What all ranks must know of a step before the optimizer moves: the loss, the number of labelled
 // tokens and the gradient norm. One all-reduce over the world carries them in slots that one rank
 // each fills, so the sums are taken in one order under every layout.
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,10 +18,18 @@ struct Votes {
   double done = 0;  // ranks that are done with what they do beside training
 };
 
+/// The first value of a step that is not finite, and whether this rank brought it.
+struct NonFinite {
+  enum class Kind : std::uint8_t { loss, gradient } kind = Kind::loss;
+  Index slot = 0;  // of the gradient's tensor
+  bool mine = false;
+};
+
 struct StepSummary {
   double loss_sum = 0, tokens = 0;
   Votes votes;
   std::vector<double> squared_norms;  // by tensor, of the gradients of the loss sum
+  std::optional<NonFinite> non_finite;
 };
 
 class Control {
@@ -35,11 +44,14 @@ class Control {
   StepSummary exchange(std::span<const Parameter>, const Votes& mine);
 
  private:
-  Tensor norm_slot(const Parameter&) const;
-  Tensor loss_slot() const;
+  Index norm_index(const Parameter&) const;
+  Index loss_index() const;
+  Tensor norm_slot(const Parameter& p) const { return board_.col_range(norm_index(p), 1); }
+  Tensor loss_slot() const { return board_.col_range(loss_index(), 2); }
   Tensor vote_slots() const { return board_.col_range(norm_slots_ + loss_slots_, vote_slots_); }
   bool counts_loss() const;
   StepSummary read() const;
+  std::optional<NonFinite> non_finite(std::span<const Parameter>) const;
 
   kernels::Ops& ops_;
   const Groups& groups_;

@@ -1,9 +1,12 @@
 #include "engine/trainer.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/failure.hpp"
 #include "engine/gradient_reduction.hpp"
+#include "engine/model_tensors.hpp"
 #include "engine/optimizer.hpp"
 #include "engine/snapshot.hpp"
 
@@ -42,6 +45,9 @@ struct Trainer::State {
         const MemoryPlan& memory);
 
   StepResult summarize(Index number, const StepSummary&);
+  [[noreturn]] void fail_of_non_finite(Index number, const StepResult&,
+                                       const std::optional<NonFinite>&) const;
+  std::string tensor_name(Index slot) const;
   void update(Index number, double learning_rate, const StepResult&);
 
   kernels::Ops& ops;
@@ -95,13 +101,33 @@ StepResult Trainer::State::summarize(Index number, const StepSummary& summary) {
                           .grad_norm = std::sqrt(squares) / tokens,
                           .tokens = static_cast<Index>(summary.tokens),
                           .votes = summary.votes};
-  if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
-    throw Failure(
-        "loss " + std::to_string(result.loss) + " and gradient norm " +
-        std::to_string(result.grad_norm) + " in step " + std::to_string(number) +
-        " (not finite: training diverged). Try a lower learning_rate or max_grad_norm: 1.0");
-  }
+  if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
+    fail_of_non_finite(number, result, summary.non_finite);
   return result;
+}
+
+/// Squares of finite gradients can add up to more than a double holds: then it is nobody's own.
+void Trainer::State::fail_of_non_finite(Index number, const StepResult& result,
+                                        const std::optional<NonFinite>& found) const {
+  std::string what = fmt::format("the gradient norm of step {} is {}", number,
+                                 std::abs(result.grad_norm));  // -nan is nan
+  if (found && found->kind == NonFinite::Kind::loss)
+    what = fmt::format("the loss of step {} is {} in this rank's tokens", number,
+                       std::abs(result.loss));
+  if (found && found->kind == NonFinite::Kind::gradient)
+    what = fmt::format("the gradient of {} in step {} is not a number", tensor_name(found->slot),
+                       number);
+  const bool mine = !found || found->mine;
+  throw Failure(what +
+                    " (not finite: training diverged). try a lower learning_rate, or "
+                    "max_grad_norm: 1.0",
+                mine ? Failure::Role::cause : Failure::Role::witness);
+}
+
+std::string Trainer::State::tensor_name(Index slot) const {
+  for (const TensorSpec& tensor : model_tensors(job.model))
+    if (tensor.slot == slot) return tensor.name;
+  return "a tensor";
 }
 
 void Trainer::State::update(Index number, double learning_rate, const StepResult& result) {

@@ -4,6 +4,7 @@
 
 #include "base/failure.hpp"
 #include "checkpoint/folder.hpp"
+#include "train/run_facts.hpp"
 
 namespace cpplan::train {
 namespace fs = std::filesystem;

@@ -32,6 +32,27 @@ class Listening final : public StepObserver {
   Index step_ = 0;
 };
 
+/// What ranks that failed said: one that only witnessed it leaves the word to the others.
+class FirstWords {
+ public:
+  explicit FirstWords(comm::ThreadWorld& world) : world_(world) {}
+
+  void take(int rank, Index step, const Failure& failure) {
+    const auto words = fmt::format("rank {} failed in step {} ({})", rank, step, failure.what());
+    const bool witness = failure.role == Failure::Role::witness;
+    const auto first = witness ? words : world_.fail(words);
+    const std::scoped_lock lock(mutex_);
+    (witness ? witnessed_ : caused_) = first;
+  }
+  bool any() const { return caused_ || witnessed_; }
+  const std::string& of_the_cause() const { return caused_ ? *caused_ : *witnessed_; }
+
+ private:
+  comm::ThreadWorld& world_;
+  std::mutex mutex_;
+  std::optional<std::string> caused_, witnessed_;
+};
+
 }  // namespace
 
 record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const TrainingRun& run,
@@ -51,25 +72,21 @@ Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit
   const int size = static_cast<int>(run.job.dims.world());
   comm::ThreadWorld world(size, to_milliseconds(limit.of_wait()));
   record::RunRecord record;
-  std::optional<std::string> failed;
-  std::mutex mutex;
+  FirstWords words(world);
   const auto body = [&](int number) {
     Listening observer(number, listener);
     try {
       auto result = train_rank_in(world, number, run, limit, observer);
       if (number == 0) record = std::move(result);
     } catch (const Failure& failure) {
-      const auto first = world.fail(
-          fmt::format("rank {} failed in step {} ({})", number, observer.step(), failure.what()));
-      const std::scoped_lock lock(mutex);
-      failed = first;
+      words.take(number, observer.step(), failure);
     }
   };
   {
     std::vector<std::jthread> threads;
     for (int number = 0; number < size; ++number) threads.emplace_back(body, number);
   }
-  if (failed) return failure(*failed);
+  if (words.any()) return failure(words.of_the_cause());
   record.backend = "cpu", record.transport = "threads";
   return record;
 }

@@ -12,6 +12,8 @@
 #include "base/signal_flag.hpp"
 #include "engine/groups.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
+#include "train/agreement.hpp"
+#include "train/crash_words.hpp"
 #include "train/status_trace.hpp"
 
 namespace cpplan::train {
@@ -32,7 +34,8 @@ class Worker final : public StepObserver {
         settings_(settings),
         listener_(listener),
         status_(std::move(status)),
-        trace_(status_ ? &*status_ : nullptr) {
+        trace_(status_ ? &*status_ : nullptr),
+        crash_words_(settings.rank, status_ ? &*status_ : nullptr) {
     // Without a checkpoint to write, a signal ends us as it ends any program.
     if (run.checkpoints)
       stop_.emplace(settings.folder ? std::vector{SIGUSR1} : std::vector{SIGUSR1, SIGTERM});
@@ -86,6 +89,7 @@ class Worker final : public StepObserver {
       if (world.size() != ranks.world())
         throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
                                   world.size(), ranks.world(), ranks.world()));
+      agree_on(facts_of(run_), world);
       const auto ops = kernels::make_cpu_ops(trace_);
       const auto groups =
           comm::make_mpi_groups(world, ranks, trace_, engine::group_settings(run_.job));
@@ -99,7 +103,12 @@ class Worker final : public StepObserver {
       return record;
     } catch (const Failure& failure) {
       watch_.reset();
+      if (failure.role == Failure::Role::witness) leave_the_word();
       give_up(failure.what());
+      world.abort(rank_failed);
+    } catch (const std::exception& exception) {  // no memory, say
+      watch_.reset();
+      give_up(fmt::format("an unexpected exception: {}", exception.what()));
       world.abort(rank_failed);
     }
   }
@@ -115,6 +124,12 @@ class Worker final : public StepObserver {
     }
     status_->failed(words);
     std::this_thread::sleep_for(std::chrono::seconds(10));
+  }
+
+  /// To the rank whose doing it is: one account of it is enough.
+  void leave_the_word() {
+    record_failure();
+    std::this_thread::sleep_for(std::chrono::seconds(5));
   }
 
   void record_failure() {
@@ -144,6 +159,7 @@ class Worker final : public StepObserver {
   std::optional<SignalFlag> stop_;
   std::optional<record::StatusFile> status_;
   StatusTrace trace_;
+  CrashWords crash_words_;
   record::RunRecord partial_;
   Index step_ = 0;
   comm::Watchdog watchdog_{[this](const std::string& what, std::chrono::milliseconds limit) {

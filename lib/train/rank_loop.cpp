@@ -6,7 +6,6 @@
 #include "engine/meta_run.hpp"
 #include "engine/model_tensors.hpp"
 #include "record/promises.hpp"
-#include "train/gather.hpp"
 #include "train/measure.hpp"
 #include "train/resident.hpp"
 #include "train/saving.hpp"
@@ -96,7 +95,6 @@ class RankLoop {
 
 record::RunRecord train_rank(const TrainingRun& run, const Rank& rank, StepLimit limit,
                              StepObserver& observer) {
-  agree_on(hash_of(run), rank);
   return RankLoop(run, rank, limit, observer).run();
 }
 

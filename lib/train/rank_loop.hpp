@@ -1,6 +1,6 @@
 #pragma once
-// What every rank of a run does, whatever carries its messages: agree on the run, train its steps,
-// and put together what rank 0 records.
+// What every rank of a run does, whatever carries its messages: train its steps, and put together
+// what rank 0 records.
 #include "comm/transports.hpp"
 #include "engine/trainer.hpp"
 #include "record/run_record.hpp"
@@ -41,8 +41,7 @@ class StepObserver {
 inline constexpr int checkpointed = 75;
 
 /// The record is complete on rank 0, and has no communication elsewhere. Throws Failure when a peer
-/// is gone, the ranks have different runs, the loss is not finite, or a checkpoint cannot be
-/// written or read.
+/// is gone, the loss is not finite, or a checkpoint cannot be written or read.
 record::RunRecord train_rank(const TrainingRun&, const Rank&, StepLimit, StepObserver&);
 
 }  // namespace cpplan::train

@@ -1,11 +1,9 @@
 #include "train/training_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/philox.hpp"
 #include "checkpoint/model_folder.hpp"
 #include "plan/make_plan.hpp"
 #include "train/restore.hpp"
@@ -65,14 +63,6 @@ Result<std::filesystem::path> weights_of(const plan::Plan& plan) {
   return folder;
 }
 
-std::string text_of(const TrainingRun& run) {
-  std::string text = fmt::format("weights {}\n", run.weights.string());
-  if (!run.checkpoints) return text;
-  const auto& c = *run.checkpoints;
-  return text + fmt::format("checkpoints {} {} {} {} {}\n", c.folder, c.interval.value_or(0),
-                            c.keep.value_or(0), static_cast<int>(c.start), c.start_folder);
-}
-
 }  // namespace
 
 Result<TrainingRun> make_training_run(const plan::Plan& plan, const TrainingData& data,
@@ -109,39 +99,6 @@ TrainingRun on_one_rank(const TrainingRun& run) {
   job.micro_batches = run.job.micro_batches * run.job.dims.dp;
   job.capacity = largest_rows(one);
   return one;
-}
-
-std::uint64_t hash_of(const TrainingRun& run) {
-  const auto& [job, samples, rate, steps, data_hash, checkpoints, weights] = run;
-  const auto& m = job.model;
-  std::string text = fmt::format("model {} {} {} {} {} {} {} {:a} {:a} {:a} {:a} {:a} {}\n",
-                                 m.hidden_size, m.num_hidden_layers, m.num_attention_heads,
-                                 m.num_key_value_heads, m.head_dim, m.intermediate_size,
-                                 m.vocab_size, m.rope_theta, m.rms_norm_eps, m.initializer_range,
-                                 m.attention_dropout, m.hidden_dropout, m.tie_word_embeddings);
-  text += fmt::format("layout {} {} {} {} {} {} {} {}\n", job.dims.tp, job.dims.cp, job.dims.pp,
-                      job.dims.dp, job.dims.sequence_parallel, layout::to_string(job.order),
-                      job.virtual_stages, fmt::join(job.stage_layers, " "));
-  text += "attention";
-  for (const auto type : job.context_parallel.layer_types)
-    text += fmt::format(" {}", static_cast<int>(type));
-  text +=
-      fmt::format(" {} {} {} {} {}\n", static_cast<int>(job.context_parallel.split),
-                  static_cast<int>(job.context_parallel.gradients), job.context_parallel.inner_size,
-                  job.attention_window, static_cast<int>(job.recompute));
-  text +=
-      fmt::format("data parallel {} {} {} {} {}\n", static_cast<int>(job.data_parallel.sharding),
-                  job.data_parallel.replicate, job.data_parallel.reshard_after_forward,
-                  job.data_parallel.overlap_gradients, job.data_parallel.overlap_parameters);
-  text += fmt::format("batch {} {} {} {} {}\n", static_cast<int>(job.dtype), job.seed,
-                      job.micro_batches, job.micro_batch_size, job.capacity);
-  text += fmt::format("adamw {:a} {:a} {:a} {:a} {:a}\n", job.adamw.beta1, job.adamw.beta2,
-                      job.adamw.epsilon, job.adamw.weight_decay, job.adamw.max_grad_norm);
-  text += fmt::format("rate {:a} {} {} {} {:a}\n", rate.base, static_cast<int>(rate.schedule),
-                      rate.warmup_steps, rate.total_steps, rate.min_lr_ratio);
-  text += fmt::format("data {} {} {}\n", steps, samples.samples_per_epoch(), data_hash);
-  text += text_of(run);
-  return fnv1a(text);
 }
 
 checkpoint::DataPosition data_position(const TrainingRun& run, Index step) {

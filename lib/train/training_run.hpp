@@ -37,9 +37,6 @@ TrainingRun on_one_rank(const TrainingRun&);
 /// Where the run stands in its data after `step` steps.
 checkpoint::DataPosition data_position(const TrainingRun&, Index step);
 
-/// Of all that decides the run's numbers, and of the checkpoints it keeps.
-std::uint64_t hash_of(const TrainingRun&);
-
 /// Micro-batch `micro` of step `step` (from 1) on data-parallel rank `dp`: the samples from
 /// (step - 1) * G + (micro * DP + dp) * micro_batch_size on, G samples a step.
 engine::MicroBatch micro_batch(const TrainingRun&, Index step, int micro, int dp);

@@ -100,6 +100,15 @@ TEST_CASE("mpi: all agree or all know that they do not") {
   CHECK_FALSE(world.agree(static_cast<std::uint64_t>(world.rank())));
 }
 
+TEST_CASE("mpi: what every rank says is gathered in their order") {
+  MpiWorld& world = the_world();
+  const auto said = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3, 'x'); };
+  const auto all = world.gather(said(world.rank()));
+  REQUIRE(all.size() == static_cast<std::size_t>(world.size()));
+  for (int rank = 0; rank < world.size(); ++rank)
+    CHECK(all[static_cast<std::size_t>(rank)] == said(rank));
+}
+
 TEST_CASE("mpi: a peer that never posts is named when the deadline passes") {
   kernels::NoTrace trace;
   MpiWorld& world = the_world();

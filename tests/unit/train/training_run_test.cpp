@@ -7,7 +7,7 @@
 #include "base/failure.hpp"
 #include "kernels/cpu/cpu_ops.hpp"
 #include "plan/make_plan.hpp"
-#include "train/gather.hpp"
+#include "train/agreement.hpp"
 #include "train/in_process.hpp"
 #include "train/objections.hpp"
 #include "train/step_limit.hpp"
@@ -199,32 +199,31 @@ TEST_CASE("in process: a loss that is not finite ends all ranks with one account
   const auto record = run_in_process(run, StepLimit(Seconds(30)), {});
   REQUIRE_FALSE(record);
   CHECK(record.error().message.find("failed in step") != std::string::npos);
-  CHECK(record.error().message.find("finite") != std::string::npos);
+  CHECK(record.error().message.find("not finite: training diverged") != std::string::npos);
+  CHECK(record.error().message.find("in this rank's tokens") != std::string::npos);
 }
 
-TEST_CASE("agreement: ranks with different runs end with a message that names both") {
-  comm::ThreadWorld world(2, std::chrono::seconds(30));
-  const layout::Ranks ranks({.dp = 2});
-  std::vector<std::string> words(2);
-  const auto body = [&](int number) {
-    kernels::NoTrace trace;
-    const auto ops = kernels::make_cpu_ops(trace);
-    const auto groups = comm::make_thread_groups(world, ranks, number, trace);
-    const Rank rank{number, *ops, groups, world.endpoint(number)};
-    agree_on(7, rank);  // all the same: no words
-    try {
-      agree_on(number == 0 ? 0xABCDEF0123456789 : 42, rank);
-    } catch (const Failure& failure) {
-      words[static_cast<std::size_t>(number)] = failure.what();
-    }
-  };
-  {
-    std::jthread second(body, 1);
-    body(0);
-  }
-  CHECK(words[0] == words[1]);
-  CHECK(words[0].find("rank 1 has another run than rank 0") == 0);
-  CHECK(words[0].find("000000000000002a and abcdef0123456789") != std::string::npos);
+TEST_CASE("agreement: the odd rank is named with the first value that differs") {
+  const TrainingRun run = run_of(tiny_config(), 2);
+  std::vector<Testimony> ranks(4, {"a", facts_of(run)});
+  CHECK_FALSE(disagreement(ranks));
+  TrainingRun other = run;
+  other.learning_rate.base = 0.125, other.steps += 1;
+  ranks[0] = {"b", facts_of(other)};
+  const auto found = disagreement(ranks);
+  REQUIRE(found);
+  CHECK(found->rank == 0);
+  CHECK(found->words.find("rank 0 (b) is about to train another run than rank 1 (a): learning_rate "
+                          "0.125 against 0.001, and ") == 0);
+}
+
+TEST_CASE("agreement: of two ranks the first is right and a value that one lacks is named") {
+  std::vector<Testimony> ranks = {{"a", {{"seed", "1"}}}, {"b", {{"seed", "1"}, {"build", "x"}}}};
+  const auto found = disagreement(ranks);
+  REQUIRE(found);
+  CHECK(found->rank == 1);
+  CHECK(found->words.find("build x against unknown (") != std::string::npos);
+  CHECK(build_of_program().find(CPPLAN_VERSION) == 0);
 }
 
 TEST_CASE("step limit: generous at first and then ten times the longest step") {
