@@ -88,11 +88,13 @@ __device__ inline float to_float(Bf16 x) {
 }
 /// Rounded to nearest even.
 __device__ inline Bf16 to_bf16(float x) {
-  return __builtin_bit_cast(Bf16, __float2bfloat16_rn(x));
+  return __builtin_bit_cast(Bf16, __bfloat16_as_ushort(__float2bfloat16_rn(x)));
 }
 /// Two neighbours of a fragment in one register; `low` has the lower index.
 __device__ inline std::uint32_t pack_bf16(float low, float high) {
-  return __builtin_bit_cast(std::uint32_t, __floats2bfloat162_rn(low, high));
+  std::uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
 }
 __device__ inline float low_bf16(std::uint32_t pair) {
   return __uint_as_float(pair << 16);
@@ -105,6 +107,12 @@ __device__ inline float fast_exp2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+/// The same value, of which the compiler knows nothing: what was computed from it before is
+/// computed again rather than kept in registers meanwhile.
+__device__ inline int forgotten(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
 }
 __device__ inline float reciprocal_sqrt(float x) {
   return rsqrtf(x);

@@ -1,6 +1,7 @@
 #pragma once
 // The primitives of kernels/cuda/primitives.cuh on a host: the same names and signatures, what they
 // mean there, and the checks that a device does not make. Each knows the line that called it.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -21,6 +22,8 @@ namespace cpplan::kernels::cuda {
 
 using Caller = emulator::Place;
 using emulator::ThreadBlock;
+using std::max;
+using std::min;
 
 // --- where a thread is -------------------------------------------------------------------------
 inline int thread() {
@@ -127,6 +130,9 @@ inline float high_bf16(std::uint32_t pair) {
 }
 inline float fast_exp2(float x) {
   return std::exp2(x);
+}
+inline int forgotten(int x) {
+  return x;
 }
 inline float reciprocal_sqrt(float x) {
   return 1 / std::sqrt(x);
