@@ -246,6 +246,8 @@ class CommandLine {
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
     parser.add_flag("--check", run_.check, "exit 5 unless bytes and memory were as planned");
     add_file(parser, "--hardware", run_.config.hardware, "a profile that cpplan bench wrote");
+    parser.add_option("--run-folder", run_.run_folder, "keep plan, record, outcome, a log a rank")
+        ->type_name("FOLDER");
     parser.add_option("--record", run_.record, "write losses, norms and bytes as JSON")
         ->type_name("FILE");
     add_config_flags(parser, run_.config);

@@ -96,7 +96,7 @@ struct RunOptions {
   bool check = false;               // exit 5 where bytes or memory were not what was planned
   std::optional<Index> save_every;  // steps from one checkpoint to the next
   bool resume = false;
-  std::optional<std::string> record;
+  std::optional<std::string> record, run_folder;
   std::optional<double> timeout;       // seconds
   std::vector<std::string> arguments;  // of the whole command line: the ranks get the same
 };

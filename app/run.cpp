@@ -7,6 +7,7 @@
 #include "app/color.hpp"
 #include "app/exit_code.hpp"
 #include "app/progress_bar.hpp"
+#include "app/run_archive.hpp"
 #include "app/run_steps.hpp"
 #include "app/run_text.hpp"
 #include "app/subcommands.hpp"
@@ -24,9 +25,11 @@
 namespace cpplan::app {
 namespace {
 
-std::optional<std::filesystem::path> record_path(const RunOptions& options) {
-  if (!options.record) return {};
-  return std::filesystem::path(*options.record);
+std::vector<std::filesystem::path> record_paths(const RunOptions& options) {
+  std::vector<std::filesystem::path> paths;
+  if (options.record) paths.emplace_back(*options.record);
+  if (options.run_folder) paths.push_back(record::KeptFolder{*options.run_folder}.record_file());
+  return paths;
 }
 
 std::vector<std::string> arguments_of_ranks(const RunOptions& options) {
@@ -76,7 +79,19 @@ std::vector<int> checkpoint_signals(const PreparedRun& prepared) {
   return prepared.run.checkpoints ? std::vector{SIGUSR1, SIGTERM} : std::vector<int>{};
 }
 
-int run_threads(const RunOptions& options, const PreparedRun& prepared) {
+/// Prints what has become of the ranks, and keeps the record.
+int conclude(const RunOptions& options, const PreparedRun& prepared, record::RunRecord& record) {
+  complete(record, options, *prepared.checked.plan);
+  print_now(run_summary(record, prepared.data));
+  for (const auto& path : record_paths(options))
+    if (const auto written = record::write_run_record(path, record); !written)
+      return stop_with(environment, written.error().message);
+  const int verdict = verdict_on(record, options);
+  return verdict == ok ? record.exit : verdict;
+}
+
+int run_threads(const RunOptions& options, const PreparedRun& prepared, const RunArchive& archive) {
+  using End = launch::Outcome::End;
   ProgressBar bar(prepared.run.steps);
   const SignalFlag request(checkpoint_signals(prepared));
   const train::RunListener listener{.step =
@@ -89,14 +104,14 @@ int run_threads(const RunOptions& options, const PreparedRun& prepared) {
                                     .stop_requested = [&] { return request.raised(); }};
   auto record = train::run_in_process(prepared.run, limit_of(options), listener);
   bar.clear();
-  if (!record) return stop_with(rank_failed, record.error().message);
-  complete(*record, options, *prepared.checked.plan);
-  print_now(run_summary(*record, prepared.data));
-  if (const auto path = record_path(options))
-    if (const auto written = record::write_run_record(*path, *record); !written)
-      return stop_with(environment, written.error().message);
-  const int verdict = verdict_on(*record, options);
-  return verdict == ok ? record->exit : verdict;
+  if (!record) {
+    archive.add_outcome({End::failed, {}}, record.error().message, rank_failed);
+    return stop_with(rank_failed, record.error().message);
+  }
+  const End end = record->exit == train::checkpointed ? End::checkpointed : End::finished;
+  const int code = conclude(options, prepared, *record);
+  archive.add_outcome({end, {}}, "", code);
+  return code;
 }
 
 int run_rank(const RunOptions& options, const PreparedRun& prepared,
@@ -104,7 +119,7 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
   const train::WorkerSettings settings{
       .rank = identity.rank,
       .folder = identity.folder,
-      .record = record_path(options),
+      .records = record_paths(options),
       .timeout = options.timeout ? std::optional(train::Seconds(*options.timeout)) : std::nullopt,
       .complete = [&](record::RunRecord& record) {
         complete(record, options, *prepared.checked.plan);
@@ -121,24 +136,36 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
   return verdict == ok ? record->exit : verdict;
 }
 
-int report(const Result<launch::Outcome>& outcome, int world, ColorMode mode) {
+/// How the ranks ended, on standard error.
+int report(const launch::Outcome& outcome, int world, ColorMode mode) {
   using End = launch::Outcome::End;
-  if (!outcome) return stop_with(environment, outcome.error().message);
-  if (outcome->end == End::finished) return ok;
-  if (outcome->end == End::checkpointed) {
-    fmt::print(stderr, "stopped on request: all {} ranks wrote a checkpoint\n", world);
-    return train::checkpointed;
+  switch (outcome.end) {
+    case End::finished:
+      return ok;
+    case End::checkpointed:
+      fmt::print(stderr, "stopped on request: all {} ranks wrote a checkpoint\n", world);
+      return train::checkpointed;
+    case End::interrupted:
+      fmt::print(stderr, "interrupted: all {} ranks were stopped\n", world);
+      return interrupted;
+    case End::failed:
+      break;
   }
-  if (outcome->end == End::interrupted) {
-    fmt::print(stderr, "interrupted: all {} ranks were stopped\n", world);
-    return interrupted;
-  }
-  const diag::Diagnostics finding = {launch::to_diagnostic(*outcome->failure, world)};
+  const diag::Diagnostics finding = {launch::to_diagnostic(*outcome.failure, world)};
   fmt::print(stderr, "{}", diag::render_text(finding, {}, color_of(Stream::standard_error, mode)));
   return rank_failed;
 }
 
-int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
+int verdict_of_ranks(const RunOptions& options, const launch::Outcome& outcome, int world,
+                     const record::RunFolder& folder) {
+  const int code = report(outcome, world, options.config.color);
+  if (code != ok || !options.check) return code;
+  const auto record = record::read_run_record(folder.record_file());
+  if (!record) return stop_with(environment, record.error().message);
+  return verdict_on(*record, options);
+}
+
+int launch_ranks(const RunOptions& options, const PreparedRun& prepared, RunArchive& archive) {
   const auto scratch = launch::ScratchFolder::create();
   if (!scratch) return stop_with(environment, scratch.error().message);
   const launch::StopRequest stop;
@@ -148,6 +175,7 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
       .line =
           [&](int rank, launch::Stream stream, const std::string& line) {
             bar.clear();
+            archive.add_line(rank, line);
             if (stream == launch::Stream::out) return print_now(line + "\n");
             fmt::print(stderr, "rank {}: {}\n", rank, line);
           },
@@ -162,11 +190,12 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared) {
   const auto command = command_of(options, *prepared.checked.plan, scratch->folder());
   const auto outcome = launch::supervise(*processes, command, job, listener);
   bar.clear();
-  const int code = report(outcome, world, options.config.color);
-  if (code != ok || !options.check) return code;
-  const auto record = record::read_run_record(scratch->folder().record_file());
-  if (!record) return stop_with(environment, record.error().message);
-  return verdict_on(*record, options);
+  if (!outcome) return stop_with(environment, outcome.error().message);
+  const int code = verdict_of_ranks(options, *outcome, world, scratch->folder());
+  const auto& failure = outcome->failure;
+  archive.add_outcome(*outcome, failure ? launch::to_diagnostic(*failure, world).message : "",
+                      code);
+  return code;
 }
 
 Demand demand_of(const plan::Plan& plan) {
@@ -200,9 +229,11 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
   if (speaks && !rank)
     if (const auto usable = train::check_checkpoints(prepared->run); !usable)
       return stop_with(environment, usable.error().message);
+  auto archive = speaks ? RunArchive::open(options, *prepared->checked.plan) : RunArchive();
+  if (!archive) return stop_with(environment, archive.error().message);
   if (speaks) print_now(run_header(*prepared, options.transport));
-  if (options.transport == Transport::threads) return run_threads(options, *prepared);
-  return rank ? run_rank(options, *prepared, *rank) : launch_ranks(options, *prepared);
+  if (options.transport == Transport::threads) return run_threads(options, *prepared, *archive);
+  return rank ? run_rank(options, *prepared, *rank) : launch_ranks(options, *prepared, *archive);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "record/stragglers.hpp"
 #include "report/table.hpp"
 
 namespace cpplan::app {
@@ -88,6 +89,13 @@ std::string time_text(const record::TimeRecord& time) {
   return fmt::format("# time of a step: {}measured {:.4g} s\n", predicted, time.measured);
 }
 
+std::string straggler_text(const record::RunRecord& record) {
+  std::string text;
+  for (const std::string& sentence : record::straggler_sentences(record))
+    text += fmt::format("# {}\n", sentence);
+  return text;
+}
+
 }  // namespace
 
 std::string run_header(const PreparedRun& prepared, Transport transport) {
@@ -114,7 +122,8 @@ std::string run_summary(const record::RunRecord& record, const train::TrainingDa
              "single bytes (unigram), {:.4f} given the byte before (bigram)\n",
              record.steps.front().loss, record.steps.back().loss, with_thousands(data.bytes),
              data.entropy.unigram, data.entropy.bigram) +
-         traffic_text(record) + memory_text(record.memory) + time_text(record.time);
+         traffic_text(record) + memory_text(record.memory) + time_text(record.time) +
+         straggler_text(record);
 }
 
 }  // namespace cpplan::app

@@ -18,8 +18,8 @@ namespace {
 /// A run that was killed a moment ago is still being cleared away.
 constexpr std::chrono::milliseconds patience{3000}, pause{100};
 
-fs::path lock_file(const fs::path& folder) {
-  return folder / "cpplan.lock";
+fs::path lock_file(const fs::path& folder, LockedFor what) {
+  return folder / (what == LockedFor::checkpoints ? "cpplan.lock" : "run.lock");
 }
 
 std::string host_name() {
@@ -36,17 +36,18 @@ bool try_lock(int descriptor) {
   return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 
-tl::unexpected<Error> held(const fs::path& folder) {
-  auto holder = read_file(lock_file(folder)).value_or("");
+tl::unexpected<Error> held(const fs::path& folder, LockedFor what) {
+  auto holder = read_file(lock_file(folder, what)).value_or("");
   while (!holder.empty() && holder.back() == '\n') holder.pop_back();
   return failure(fmt::format(
-      "another run writes its checkpoints into {} ({}). wait for its end, or name another folder",
-      folder.string(), holder.empty() ? "it does not say which" : holder));
+      "another run writes its {} into {} ({}). wait for its end, or name another folder",
+      what == LockedFor::checkpoints ? "checkpoints" : "logs", folder.string(),
+      holder.empty() ? "it does not say which" : holder));
 }
 
 /// Error where the lock stays taken. A file system without locks lets everybody in.
-Result<int> lock_patiently(const fs::path& folder) {
-  const fs::path path = lock_file(folder);
+Result<int> lock_patiently(const fs::path& folder, LockedFor what) {
+  const fs::path path = lock_file(folder, what);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) return system_failure("write", path, errno);
   for (auto waited = pause;; waited += pause) {
@@ -56,16 +57,17 @@ Result<int> lock_patiently(const fs::path& folder) {
     std::this_thread::sleep_for(pause);
   }
   ::close(descriptor);
-  return held(folder);
+  return held(folder, what);
 }
 
 }  // namespace
 
-Result<FolderLock> FolderLock::take(const fs::path& folder, const std::string& run) {
+Result<FolderLock> FolderLock::take(const fs::path& folder, const std::string& run,
+                                    LockedFor what) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return system_failure("make", folder, error.value());
-  const auto descriptor = lock_patiently(folder);
+  const auto descriptor = lock_patiently(folder, what);
   if (!descriptor) return tl::unexpected(descriptor.error());
   FolderLock lock(*descriptor);
   const std::string holder =
@@ -73,7 +75,7 @@ Result<FolderLock> FolderLock::take(const fs::path& folder, const std::string& r
   const auto length = static_cast<ssize_t>(holder.size());
   if (::ftruncate(*descriptor, 0) != 0 ||
       ::pwrite(*descriptor, holder.data(), holder.size(), 0) != length)
-    return system_failure("write", lock_file(folder), errno);
+    return system_failure("write", lock_file(folder, what), errno);
   return lock;
 }
 
@@ -91,8 +93,8 @@ FolderLock::~FolderLock() {
 
 Result<void> check_unlocked(const fs::path& folder) {
   std::error_code ignored;
-  if (!fs::exists(lock_file(folder), ignored)) return {};
-  const auto descriptor = lock_patiently(folder);
+  if (!fs::exists(lock_file(folder, LockedFor::checkpoints), ignored)) return {};
+  const auto descriptor = lock_patiently(folder, LockedFor::checkpoints);
   if (!descriptor) return tl::unexpected(descriptor.error());
   ::close(*descriptor);
   return {};

@@ -24,9 +24,10 @@ StopRequest::StopRequest() {
   action.sa_handler = count;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < signals.size(); ++i) {
-    sigaction(signals[i], nullptr, &before[i]);
+    sigaction(signals[i], &action, &before[i]);
     // Under nohup the end of the terminal is not the end of the run.
-    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+    if (signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+      sigaction(SIGHUP, &before[i], nullptr);
   }
 }
 

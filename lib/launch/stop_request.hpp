@@ -3,7 +3,7 @@
 
 namespace cpplan::launch {
 
-/// Catches those that nobody chose to ignore while it lives. One at a time in a process.
+/// Catches them while it lives, SIGHUP not under nohup. One at a time in a process.
 class StopRequest {
  public:
   StopRequest();

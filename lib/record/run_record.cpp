@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/json_reader.hpp"
+#include "record/stragglers.hpp"
 
 namespace cpplan::record {
 namespace {
@@ -59,6 +60,20 @@ Json time_json(const TimeRecord& time) {
                       {"measured_step_seconds", time.measured}};
 }
 
+Json waits_json(const WaitRecord& waits) {
+  Json ranks = Json::array(), groups = Json::array();
+  for (const RankWaits& rank : waits.ranks)
+    ranks.push_back(Json::Object{
+        {"rank", rank.rank}, {"computed_seconds", rank.busy}, {"waited_seconds", rank.waited}});
+  for (const GroupWaits& group : waits.groups)
+    groups.push_back(Json::Object{{"group", group.group},
+                                  {"ranks", group.ranks},
+                                  {"waited_seconds", group.seconds},
+                                  {"straggler", straggler_of(group)},
+                                  {"held_up_seconds", held_up(group)}});
+  return Json::Object{{"ranks", std::move(ranks)}, {"groups", std::move(groups)}};
+}
+
 Json check_json(const std::vector<std::string>& broken) {
   return Json::Object{{"holds", broken.empty()}, {"broken", broken}};
 }
@@ -108,6 +123,28 @@ MemoryRecord memory_from(const Reader& json) {
   return memory;
 }
 
+GroupWaits group_waits_from(const Reader& json) {
+  GroupWaits group{json.text("group"), {}, {}};
+  json.each("ranks", [&](const Reader& rank) {
+    if (rank.json().is_integer()) group.ranks.push_back(static_cast<int>(rank.json().as_integer()));
+  });
+  json.each("waited_seconds", [&](const Reader& seconds) {
+    if (seconds.json().is_number()) group.seconds.push_back(seconds.json().as_double());
+  });
+  return group;
+}
+
+WaitRecord waits_from(const Reader& json) {
+  WaitRecord waits;
+  json.each("ranks", [&](const Reader& rank) {
+    waits.ranks.push_back({static_cast<int>(rank.integer("rank")), rank.number("computed_seconds"),
+                           rank.number("waited_seconds")});
+  });
+  json.each("groups",
+            [&](const Reader& group) { waits.groups.push_back(group_waits_from(group)); });
+  return waits;
+}
+
 TimeRecord time_from(const Reader& json) {
   const double predicted = json.number("predicted_step_seconds");
   return {std::isnan(predicted) ? std::nullopt : std::optional(predicted),
@@ -139,6 +176,8 @@ RunRecord read_members(const Reader& json, std::optional<Error>& error) {
             [&](const Reader& row) { record.communication.push_back(traffic_from(row)); });
   record.memory = memory_from(json.object("memory"));
   record.time = time_from(json.object("time"));
+  if (json.json().find("waits"))
+    record.waits = waits_from(json.object("waits"));  // not of old ones
   json.object("check").each("broken", [&](const Reader& sentence) {
     if (sentence.json().is_string()) record.broken_promises.push_back(sentence.json().as_string());
   });
@@ -161,6 +200,7 @@ Json to_json(const RunRecord& record) {
   json["communication"] = communication;
   json["memory"] = memory_json(record.memory);
   json["time"] = time_json(record.time);
+  json["waits"] = waits_json(record.waits);
   json["check"] = check_json(record.broken_promises);
   json["exit"] = record.exit;
   return json;

@@ -61,6 +61,29 @@ struct TimeRecord {
   friend bool operator==(const TimeRecord&, const TimeRecord&) = default;
 };
 
+/// Seconds of one rank's steps, without the first where there are more: in which it computed (or
+/// was not given a core), and in which it waited for its peers.
+struct RankWaits {
+  int rank = 0;
+  double busy = 0, waited = 0;
+  friend bool operator==(const RankWaits&, const RankWaits&) = default;
+};
+
+/// How long each member of a group waited in it.
+struct GroupWaits {
+  std::string group;
+  std::vector<int> ranks;
+  std::vector<double> seconds;  // as many
+  friend bool operator==(const GroupWaits&, const GroupWaits&) = default;
+};
+
+/// record/stragglers.hpp reads it.
+struct WaitRecord {
+  std::vector<RankWaits> ranks;  // all of them, in order
+  std::vector<GroupWaits> groups;
+  friend bool operator==(const WaitRecord&, const WaitRecord&) = default;
+};
+
 struct RunRecord {
   static constexpr std::string_view schema = "cpplan/run/1";
 
@@ -72,6 +95,7 @@ struct RunRecord {
   std::vector<TrafficRecord> communication;
   MemoryRecord memory;
   TimeRecord time;
+  WaitRecord waits;
   std::vector<std::string> broken_promises;  // record/promises.hpp; none: the plan held
   int exit = 0;
   friend bool operator==(const RunRecord&, const RunRecord&) = default;

@@ -57,14 +57,15 @@ class FirstWords {
 
 record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const TrainingRun& run,
                                 StepLimit limit, StepObserver& observer) {
-  kernels::NoTrace trace;
+  WaitTrace trace;
   const auto ops = kernels::make_cpu_ops(trace);
   const layout::Ranks ranks(run.job.dims, run.job.order);
   const auto groups =
       comm::make_thread_groups(world, ranks, number, trace, engine::group_settings(run.job));
   auto& endpoint = world.endpoint(number);
   kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
-  return train_rank(run, {number, *ops, groups, endpoint}, limit, observer);
+  return train_rank(run, {number, *ops, groups, endpoint, Process::shared, &trace.clock()}, limit,
+                    observer);
 }
 
 Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit,

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
+#include <set>
 
+#include "engine/groups.hpp"
 #include "record/promises.hpp"
 #include "train/gather.hpp"
 
@@ -32,11 +35,22 @@ struct Report {
   using Traffic = std::array<Kind, kinds>;
   Traffic traffic;
   record::RankMemory memory;
+  std::array<double, groups.size()> waited{};  // seconds
+  double seconds = 0;                          // of the steps with these waits
 
-  static constexpr std::size_t size = 4 * kinds + 3;
+  static constexpr std::size_t size = 4 * kinds + 3 + groups.size() + 1;
 };
 
 constexpr Index not_measured = -1;
+
+void add_waits(Report& report, const std::vector<record::StepRecord>& steps,
+               const WaitClock::Waited& waited) {
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (const auto entry = waited.find(groups[g]); entry != waited.end())
+      report.waited[g] = entry->second.count();
+  const std::size_t warm_up = steps.size() > 1 ? 1 : 0;
+  for (std::size_t i = warm_up; i < steps.size(); ++i) report.seconds += steps[i].seconds;
+}
 
 Report make_report(Index steps, const engine::Footprint& planned, const Measurement& mine) {
   Report report;
@@ -69,6 +83,8 @@ std::vector<double> encode(const Report& report) {
         put(kind.messages);
   put(report.memory.planned_peak.count), put(report.memory.measured_peak.count);
   put(report.memory.resident_peak.value_or(Bytes{not_measured}).count);
+  values.insert(values.end(), report.waited.begin(), report.waited.end());
+  values.push_back(report.seconds);
   return values;
 }
 
@@ -87,6 +103,8 @@ Report decode(int rank, std::span<const double> values) {
   report.memory.measured_peak = {take()};
   if (const Index resident = take(); resident != not_measured)
     report.memory.resident_peak = Bytes{resident};
+  for (double& waited : report.waited) waited = values[next++];
+  report.seconds = values[next++];
   return report;
 }
 
@@ -123,6 +141,33 @@ void add_memory(record::MemoryRecord& memory, const record::RankMemory& rank) {
   memory.ranks.push_back(rank);
 }
 
+record::RankWaits waits_of(const Report& report) {
+  const double waited = std::accumulate(report.waited.begin(), report.waited.end(), 0.0);
+  return {report.memory.rank, report.seconds - waited, waited};
+}
+
+/// Groups of more than one rank, each once: that of its first member. Those of one name that share
+/// their ranks (activations and gradients between stages) were counted as one.
+std::vector<record::GroupWaits> group_waits(const TrainingRun& run,
+                                            const std::vector<Report>& reports) {
+  std::vector<record::GroupWaits> result;
+  std::set<std::pair<std::string_view, int>> seen;
+  const layout::Ranks ranks(run.job.dims, run.job.order);
+  for (int rank = 0; rank < ranks.world(); ++rank)
+    for (const auto& [name, number, group] :
+         comm::named_groups(ranks, rank, engine::group_settings(run.job))) {
+      const auto place = std::ranges::find(groups, name) - groups.begin();
+      if (group.size() < 2 || !seen.emplace(name, group.members().front()).second) continue;
+      record::GroupWaits waits{std::string(name), group.members(), {}};
+      for (const int member : waits.ranks)
+        waits.seconds.push_back(
+            reports[static_cast<std::size_t>(member)].waited[static_cast<std::size_t>(place)]);
+      if (std::ranges::any_of(waits.seconds, [](double s) { return s > 0; }))
+        result.push_back(std::move(waits));
+    }
+  return result;
+}
+
 }  // namespace
 
 comm::Ledger difference(const comm::Ledger& after, const comm::Ledger& before) {
@@ -138,16 +183,21 @@ comm::Ledger difference(const comm::Ledger& after, const comm::Ledger& before) {
 
 void add_measurements(record::RunRecord& record, const TrainingRun& run,
                       const engine::Footprint& planned, const Measurement& mine, const Rank& rank) {
-  const auto all = gather(encode(make_report(std::ssize(record.steps), planned, mine)), rank);
+  Report own = make_report(std::ssize(record.steps), planned, mine);
+  add_waits(own, record.steps, mine.waited);
+  const auto all = gather(encode(own), rank);
   if (rank.number != 0) return;
   Classes classes;
+  std::vector<Report> reports;
   for (int r = 0; r < run.job.dims.world(); ++r) {
     const auto first = static_cast<std::size_t>(r) * Report::size;
-    const Report report = decode(r, std::span(all).subspan(first, Report::size));
-    classes[report.traffic].push_back(r);
-    add_memory(record.memory, report.memory);
+    reports.push_back(decode(r, std::span(all).subspan(first, Report::size)));
+    classes[reports.back().traffic].push_back(r);
+    add_memory(record.memory, reports.back().memory);
+    record.waits.ranks.push_back(waits_of(reports.back()));
   }
   add_traffic(record, classes);
+  record.waits.groups = group_waits(run, reports);
   record.broken_promises = record::broken_promises(record);
 }
 

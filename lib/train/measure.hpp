@@ -12,12 +12,13 @@ struct Measurement {
   comm::Ledger posted;
   Bytes peak;                     // of its arenas
   std::optional<Bytes> resident;  // by how much its process grew; none where it shares one
+  WaitClock::Waited waited;       // in its steps, without the first where there are more
 };
 
 comm::Ledger difference(const comm::Ledger& after, const comm::Ledger& before);
 
-/// Fills communication, memory and broken promises of the record on rank 0. Collective over the
-/// world.
+/// Fills communication, memory, waits and broken promises of the record on rank 0. Collective over
+/// the world.
 void add_measurements(record::RunRecord&, const TrainingRun&, const engine::Footprint& planned,
                       const Measurement& mine, const Rank&);
 

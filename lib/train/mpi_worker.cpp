@@ -96,7 +96,8 @@ class Worker final : public StepObserver {
       auto& endpoint = world.endpoint();
       kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
       auto record =
-          train_rank(run_, {world.rank(), *ops, groups, endpoint, Process::own}, limit, *this);
+          train_rank(run_, {world.rank(), *ops, groups, endpoint, Process::own, &trace_.clock()},
+                     limit, *this);
       watch_.reset();
       if (status_) record.exit == checkpointed ? status_->checkpointed() : status_->finished();
       record.backend = "cpu", record.transport = "mpi";
@@ -133,12 +134,13 @@ class Worker final : public StepObserver {
   }
 
   void record_failure() {
-    if (settings_.rank != 0 || !settings_.record) return;
+    if (settings_.rank != 0) return;
     partial_.dims = run_.job.dims, partial_.order = run_.job.order;
     partial_.backend = "cpu", partial_.transport = "mpi";
     partial_.exit = rank_failed;
-    if (const auto written = record::write_run_record(*settings_.record, partial_); !written)
-      std::fprintf(stderr, "cpplan: %s\n", written.error().message.c_str());
+    for (const auto& path : settings_.records)
+      if (const auto written = record::write_run_record(path, partial_); !written)
+        std::fprintf(stderr, "cpplan: %s\n", written.error().message.c_str());
   }
 
   /// On the watchdog's thread, with two seconds to go.
@@ -183,8 +185,8 @@ Result<record::RunRecord> run_mpi_worker(const TrainingRun& run, const WorkerSet
   auto record = Worker(run, settings, listener, std::move(status)).run();
   if (settings.rank != 0) return record;
   if (settings.complete) settings.complete(record);
-  if (settings.record)
-    if (const auto written = record::write_run_record(*settings.record, record); !written)
+  for (const auto& path : settings.records)
+    if (const auto written = record::write_run_record(path, record); !written)
       return tl::unexpected(written.error());
   if (settings.folder)
     if (const auto written = record::write_run_record(settings.folder->record_file(), record);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "record/run_folder.hpp"
 #include "train/in_process.hpp"
@@ -14,7 +15,7 @@ struct WorkerSettings {
   /// Of the launcher that watches us; none: mpirun was started by somebody else, and a rank that
   /// fails says so itself and aborts the job.
   std::optional<record::RunFolder> folder;
-  std::optional<std::filesystem::path> record;  // --record, written by rank 0
+  std::vector<std::filesystem::path> records;  // where rank 0 writes the record, or what there is
   std::optional<Seconds> timeout;
   /// Adds to the record of rank 0 what the worker does not know, before it is written.
   std::function<void(record::RunRecord&)> complete;

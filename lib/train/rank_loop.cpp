@@ -46,6 +46,7 @@ class RankLoop {
     auto next = Saving::Next::go_on;
     for (Index step = before + 1; step <= run_.steps && next == Saving::Next::go_on; ++step) {
       const auto votes = take(step, saving.votes(), record);
+      if (step == before + 1 && step < run_.steps && rank_.waits) rank_.waits->forget();
       if (step == 1) record.parameters = parameter_norms(run_.job.model, trainer_.squared_norms());
       next = saving.after(step, votes);
     }
@@ -53,7 +54,8 @@ class RankLoop {
     const auto in_steps = difference(difference(rank_.endpoint.posted(), posted), saving.posted());
     const Measurement mine{.posted = in_steps,
                            .peak = trainer_.peak().total(),
-                           .resident = growth_ ? growth_->peak() : std::nullopt};
+                           .resident = growth_ ? growth_->peak() : std::nullopt,
+                           .waited = rank_.waits ? rank_.waits->waited() : WaitClock::Waited{}};
     record.time.measured = record::median_step_seconds(record.steps);
     add_measurements(record, run_, planned_, mine, rank_);
     return record;
@@ -64,10 +66,12 @@ class RankLoop {
     observer_.begins(step, limit_);
     rank_.endpoint.set_deadline(to_milliseconds(limit_.of_wait()));
     const double learning_rate = run_.learning_rate.at(step);
+    if (rank_.waits) rank_.waits->begin_step();
     const auto begin = Clock::now();
     const auto source = [&](int micro) { return micro_batch(run_, step, micro, at_[Dim::dp]); };
     const auto result = trainer_.step(step, learning_rate, source, votes);
     const Seconds taken = Clock::now() - begin;
+    if (rank_.waits) rank_.waits->end_step();
     observer_.stepped(trainer_, result);
     limit_.learn(taken);
     record.steps.push_back({.step = step,

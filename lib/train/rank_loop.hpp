@@ -6,6 +6,7 @@
 #include "record/run_record.hpp"
 #include "train/step_limit.hpp"
 #include "train/training_run.hpp"
+#include "train/wait_clock.hpp"
 
 namespace cpplan::train {
 
@@ -19,6 +20,7 @@ struct Rank {
   const comm::GroupSet& groups;
   comm::Endpoint& endpoint;
   Process process = Process::shared;
+  WaitClock* waits = nullptr;  // of its trace; nullptr: nobody asks
 };
 
 /// Told about every step on the rank's own thread.

@@ -23,6 +23,7 @@ RunRecord sample_record() {
                    {(1 << 20) + 7},
                    {{0, {1 << 20}, {(1 << 20) + 7}, Bytes{1 << 21}}, {1, {1}, {2}, {}}}};
   record.time = {0.125, 0.1};
+  record.waits = {{{0, 1.5, 0.25}, {1, 1.25, 0.5}}, {{"tp", {0, 1}, {0.25, 0.5}}}};
   record.broken_promises = {"rank 6 sent 130 bytes by exchange over pp, planned 128"};
   record.exit = 4;
   return record;
@@ -52,6 +53,8 @@ TEST_CASE("run record: members stand where readers look for them") {
   CHECK(json.at_path("memory.ranks.0.resident_peak_bytes")->as_integer() == 1 << 21);
   CHECK(json.at_path("memory.ranks.1.resident_peak_bytes")->is_null());
   CHECK(json.at_path("time.predicted_step_seconds")->as_double() == 0.125);
+  CHECK(json.at_path("waits.groups.0.straggler")->as_integer() == 0);
+  CHECK(json.at_path("waits.groups.0.held_up_seconds")->as_double() == 0.25);
   CHECK_FALSE(json.at_path("check.holds")->as_bool());
 }
 
