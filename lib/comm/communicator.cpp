@@ -69,22 +69,6 @@ Index messages_in_all_reduce(const Tensor& t, int rank, int size) {
   return 2 * std::min<Index>(t.elements(), size) - carries(rank) - carries((rank + 1) % size);
 }
 
-/// Messages that this rank posts; empty ones are not.
-Index sent_messages(const Transfer& t, int rank, int size) {
-  switch (t.collective) {
-    case Collective::exchange:
-      return std::count_if(t.messages.begin(), t.messages.end(),
-                           [](const Message& m) { return sends(m) && m.buffer.elements() > 0; });
-    case Collective::all_gather:
-      return t.in.elements() > 0 ? size - 1 : 0;
-    case Collective::reduce_scatter:
-      return t.out.elements() > 0 ? size - 1 : 0;
-    case Collective::all_reduce:
-      return messages_in_all_reduce(t.in, rank, size);
-  }
-  return 0;
-}
-
 /// A transfer that was over before it began; it must be waited for all the same.
 struct Done final : Work::Pending {
   void wait() override {}
@@ -118,6 +102,21 @@ Bytes sent_bytes(const Transfer& t, int rank, int size) {
       return sent_in_all_reduce(t.in, rank, size);
   }
   return {};
+}
+
+Index sent_messages(const Transfer& t, int rank, int size) {
+  switch (t.collective) {
+    case Collective::exchange:
+      return std::count_if(t.messages.begin(), t.messages.end(),
+                           [](const Message& m) { return sends(m) && m.buffer.elements() > 0; });
+    case Collective::all_gather:
+      return t.in.elements() > 0 ? size - 1 : 0;
+    case Collective::reduce_scatter:
+      return t.out.elements() > 0 ? size - 1 : 0;
+    case Collective::all_reduce:
+      return messages_in_all_reduce(t.in, rank, size);
+  }
+  return 0;
 }
 
 Work Communicator::exchange(std::span<const Message> messages) {

@@ -42,6 +42,8 @@ struct Transfer {
 
 /// Bytes this rank puts on the wire: what the plan says. Transports count what they post.
 Bytes sent_bytes(const Transfer&, int rank, int size);
+/// Messages that carry them, as the ring of ring.hpp has them; empty ones are not posted.
+Index sent_messages(const Transfer&, int rank, int size);
 
 /// Elements of an all-reduce that the ring calls chunk i of `size`.
 struct Chunk {

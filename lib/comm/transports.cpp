@@ -1,6 +1,9 @@
 #include "comm/transports.hpp"
 
+#include <array>
+
 #include "comm/meta.hpp"
+#include "comm/nccl.hpp"
 #include "layout/parameter_groups.hpp"
 
 namespace cpplan::comm {
@@ -25,6 +28,18 @@ layout::Group outer_group(const layout::Group& cp, int rank, int size) {
   const layout::Group::Axis axis = cp.axes[0];
   const int place = cp.index_of(rank) % size;
   return {cp.rank(place), {layout::Group::Axis{axis.count / size, axis.stride * size}, {}}};
+}
+
+/// By key.
+constexpr std::array communicators = {
+    &GroupSet::tp,          &GroupSet::cp,           &GroupSet::pp_forward, &GroupSet::pp_backward,
+    &GroupSet::dp_cp,       &GroupSet::world,        &GroupSet::cp_inner,   &GroupSet::cp_outer,
+    &GroupSet::dp_shard_cp, &GroupSet::dp_replicate, &GroupSet::tp_kv,      &GroupSet::embedding};
+
+NcclLanes lanes_of(std::unique_ptr<Communicator> GroupSet::*communicator) {
+  if (communicator == &GroupSet::pp_forward) return NcclLanes::to_next;
+  if (communicator == &GroupSet::pp_backward) return NcclLanes::to_previous;
+  return NcclLanes::group;
 }
 
 /// `make_one(name, key, group)` gives one communicator; the keys set groups of one rank apart.
@@ -94,6 +109,32 @@ GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::T
   return make_groups(ranks, rank, settings, [&](const char* name, int, const layout::Group& group) {
     return make_mpi_communicator(world, name, group.members(), group.index_of(rank), trace);
   });
+}
+
+GroupSet make_staged_groups(kernels::Device& device, PinnedBlocks& blocks, Endpoint& endpoint,
+                            GroupSet host, kernels::Trace& trace) {
+  GroupSet set;
+  for (std::size_t key = 0; key < communicators.size(); ++key) {
+    auto& made = set.*communicators[key];
+    made = make_staged_communicator(device, blocks, endpoint, std::move(host.*communicators[key]),
+                                    trace);
+    made->set_number(static_cast<int>(key));
+  }
+  return set;
+}
+
+GroupSet make_nccl_groups(NcclWorld& world, PinnedBlocks& blocks, GroupSet host,
+                          const layout::Ranks& ranks, kernels::Trace& trace,
+                          const GroupSettings& settings) {
+  const auto make = [&](const char*, int key, const layout::Group& group) {
+    const auto communicator = communicators[static_cast<std::size_t>(key)];
+    if (communicator == &GroupSet::world)
+      return make_staged_communicator(world.device(), blocks, world.host(),
+                                      std::move(host.*communicator), trace);
+    return make_nccl_communicator(world, *(host.*communicator), group.members(),
+                                  lanes_of(communicator), trace);
+  };
+  return make_groups(ranks, world.rank(), settings, make);
 }
 
 }  // namespace cpplan::comm

@@ -5,6 +5,8 @@
 
 #include "comm/communicator.hpp"
 #include "comm/mpi.hpp"
+#include "comm/nccl_world.hpp"
+#include "comm/staged.hpp"
 #include "comm/threads.hpp"
 #include "layout/ranks.hpp"
 
@@ -49,5 +51,16 @@ GroupSet make_thread_groups(ThreadWorld& world, const layout::Ranks& ranks, int 
 /// Called by all ranks of the world together.
 GroupSet make_mpi_groups(MpiWorld& world, const layout::Ranks& ranks, kernels::Trace& trace,
                          const GroupSettings& settings = {});
+
+/// Of tensors in the memory of devices, by way of the host: `host` is the rank's set on a transport
+/// of `endpoint`, made with a trace that nobody reads.
+GroupSet make_staged_groups(kernels::Device& device, PinnedBlocks& blocks, Endpoint& endpoint,
+                            GroupSet host, kernels::Trace& trace);
+
+/// The same over NCCL, but for the world's: the host reads what it carries, and stages it. Called
+/// by all ranks of the world together.
+GroupSet make_nccl_groups(NcclWorld& world, PinnedBlocks& blocks, GroupSet host,
+                          const layout::Ranks& ranks, kernels::Trace& trace,
+                          const GroupSettings& settings = {});
 
 }  // namespace cpplan::comm
