@@ -43,8 +43,8 @@ if(CPPLAN_HAS_CUDA)
   target_compile_options(cpplan_cuda_settings INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>  # Philox and bf16 are one source
     "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--threads 2>"
-    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow>
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wno-missing-field-initializers>)
   if(CPPLAN_WERROR)
     target_compile_options(cpplan_cuda_settings INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>" $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
