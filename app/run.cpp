@@ -166,9 +166,9 @@ int verdict_of_ranks(const RunOptions& options, const launch::Outcome& outcome, 
 }
 
 int launch_ranks(const RunOptions& options, const PreparedRun& prepared, RunArchive& archive) {
+  const launch::StopRequest stop;
   const auto scratch = launch::ScratchFolder::create();
   if (!scratch) return stop_with(environment, scratch.error().message);
-  const launch::StopRequest stop;
   const SignalFlag request(checkpoint_signals(prepared));
   ProgressBar bar(prepared.run.steps);
   const launch::Listener listener{

@@ -63,13 +63,19 @@ RankFailure blame(Cause cause, const RankView& rank) {
           .last_words = rank.status->last_words};
 }
 
+/// A rank that has not said anything yet, while others have been waiting for it.
+RankFailure blame_silent(int rank) {
+  return {.cause = Cause::stuck, .rank = rank, .status = {}, .exit = {}, .last_words = {}};
+}
+
 /// Somebody has waited too long: for whom?
 std::optional<RankFailure> behind_the_wait(std::span<const RankView> ranks,
                                            const RankView& witness) {
-  const auto stopped = [](const RankView& r) {
-    return alive_by_its_word(r) && r.life == Life::stopped;
-  };
+  const auto stopped = [](const RankView& r) { return r.status && r.life == Life::stopped; };
+  const auto silent = [](const RankView& r) { return !r.status; };
   if (const auto* rank = find(ranks, stopped)) return blame(Cause::stopped, *rank);
+  if (const auto* rank = find(ranks, silent))
+    return blame_silent(static_cast<int>(rank - ranks.data()));
   if (const auto* rank = least_moved(ranks)) return blame(Cause::stuck, *rank);
   return blame(Cause::waited, witness);
 }
@@ -93,7 +99,8 @@ std::string_view verb(Cause cause) {
 }
 
 std::string place_in_step(const RankStatus& status) {
-  if (status.step == 0) return "before step 1";
+  if (status.step == 0 && status.group.empty()) return "before step 1";
+  if (status.step == 0) return fmt::format("before step 1, {}", status.operation);
   if (status.group.empty()) return fmt::format("in step {}, {}", status.step, status.operation);
   return fmt::format("in step {}, {} of group {}", status.step, status.operation, status.group);
 }

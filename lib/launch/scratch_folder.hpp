@@ -5,7 +5,8 @@
 
 namespace cpplan::launch {
 
-/// Made on construction, with the folders that ranks expect in it; removed with all it holds.
+/// Made on construction, with the folders that ranks expect in it; removed with all it holds. Those
+/// that launchers which were killed left behind are removed on the way.
 class ScratchFolder {
  public:
   /// Error: neither /dev/shm nor the folder for temporary files can be written to.
@@ -17,8 +18,9 @@ class ScratchFolder {
   const record::RunFolder& folder() const { return folder_; }
 
  private:
-  explicit ScratchFolder(record::RunFolder folder) : folder_(std::move(folder)) {}
+  ScratchFolder(record::RunFolder folder, int lock) : folder_(std::move(folder)), lock_(lock) {}
   record::RunFolder folder_;
+  int lock_;  // on the folder: it is in use
 };
 
 }  // namespace cpplan::launch

@@ -109,12 +109,23 @@ std::string build_of_program() {
   return id.empty() ? CPPLAN_VERSION : fmt::format("{} (build {})", CPPLAN_VERSION, id);
 }
 
-void agree_on(const Facts& facts, comm::MpiWorld& world) {
+void agree_on(const Facts& facts, comm::MpiWorld& world, kernels::Trace& trace) {
   Testimony mine{world.host_name(), facts};
   mine.facts.push_back({"version of cpplan", build_of_program()});
-  if (world.agree(hash_of(mine.facts))) return;
+  const auto id = trace.next_id();
+  trace.start({.id = id,
+               .group = "world",
+               .collective = "agreement",
+               .rank = world.rank(),
+               .size = world.size(),
+               .sent = {},
+               .routes = {}});
+  trace.waiting("world", id);
   std::vector<Testimony> ranks;
-  for (const std::string& text : world.gather(encoded(mine))) ranks.push_back(decoded(text));
+  if (!world.agree(hash_of(mine.facts)))
+    for (const std::string& text : world.gather(encoded(mine))) ranks.push_back(decoded(text));
+  trace.wait("world", id);
+  if (ranks.empty()) return;
   const auto found = disagreement(ranks);
   expect(found.has_value(), "ranks with different hashes have different facts");
   throw Failure(found->words,

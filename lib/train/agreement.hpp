@@ -30,6 +30,6 @@ std::string build_of_program();
 
 /// Called by all ranks together; costs one all-reduce of 16 bytes where they agree. Throws Failure
 /// on all of them where they do not: to the others than the named one it is none of their doing.
-void agree_on(const Facts& facts, comm::MpiWorld& world);
+void agree_on(const Facts& facts, comm::MpiWorld& world, kernels::Trace& trace);
 
 }  // namespace cpplan::train

@@ -43,6 +43,7 @@ class Worker final : public StepObserver {
 
   record::RunRecord run() {
     const StepLimit limit(settings_.timeout);
+    if (status_) status_->waiting("world", "MPI_Init");
     try {
       comm::MpiWorld world(watchdog_, {.deadline = to_milliseconds(limit.of_wait())});
       return run_in(world, limit);
@@ -85,11 +86,12 @@ class Worker final : public StepObserver {
 
   record::RunRecord run_in(comm::MpiWorld& world, StepLimit limit) {
     try {
+      if (status_) status_->computing("start");
       const layout::Ranks ranks(run_.job.dims, run_.job.order);
       if (world.size() != ranks.world())
         throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
                                   world.size(), ranks.world(), ranks.world()));
-      agree_on(facts_of(run_), world);
+      agree_on(facts_of(run_), world, trace_);
       const auto ops = kernels::make_cpu_ops(trace_);
       const auto groups =
           comm::make_mpi_groups(world, ranks, trace_, engine::group_settings(run_.job));
@@ -151,6 +153,7 @@ class Worker final : public StepObserver {
       std::fprintf(stderr, "cpplan: rank %d: %s\n", settings_.rank, words.c_str());
       return;
     }
+    if (what.starts_with("MPI_")) status_->waiting("world", what);  // all ranks come together there
     status_->failed(words);
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // the launcher looks first
   }

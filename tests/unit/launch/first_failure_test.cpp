@@ -108,6 +108,35 @@ TEST_CASE("first failure: where all wait the one that waited first is named") {
   CHECK(failure->rank == 0);
 }
 
+TEST_CASE(
+    "first failure: who gave up in MPI_Init or MPI_Finalize is a witness of who was stopped") {
+  auto ranks = healthy();
+  wait_in(ranks[1], "world", "MPI_Finalize", 4);
+  ranks[1].status->state = RankState::failed;
+  ranks[3].status->state = RankState::finished;
+  ranks[3].life = Life::stopped;
+  const auto failure = first_failure(ranks, limit);
+  REQUIRE(failure);
+  CHECK(failure->cause == Cause::stopped);
+  CHECK(failure->rank == 3);
+}
+
+TEST_CASE("first failure: a rank that never said a word is the one that others wait for") {
+  auto ranks = healthy();
+  for (auto& rank : ranks) wait_in(rank, "world", "MPI_Init", 4), rank.status->step = 0;
+  ranks[2].status.reset();
+  const auto failure = first_failure(ranks, limit);
+  REQUIRE(failure);
+  CHECK(failure->rank == 2);
+  CHECK(
+      to_diagnostic(*failure, 4).message ==
+      "rank 2 stopped making progress while the others waited before it could say where; the other "
+      "3 were stopped");
+  ranks[2] = ranks[1];
+  CHECK(to_diagnostic(*first_failure(ranks, limit), 4).message.find("before step 1, MPI_Init") !=
+        std::string::npos);
+}
+
 TEST_CASE("first failure: ranks that have not named a limit get the one of the start") {
   auto ranks = healthy();
   for (auto& rank : ranks) rank.status->limit_seconds = 0, rank.unchanged = Seconds(10);
