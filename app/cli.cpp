@@ -236,8 +236,11 @@ class CommandLine {
     auto& parser = add("run", "train the config's layout on this machine, one process a rank",
                        [this] { return app::run(run_); });
     add_run_flags(parser, run_);
-    add_choice<Backend>(parser, "--backend", run_.backend,
-                        {{"auto", Backend::automatic}, {"cpu", Backend::cpu}}, "what computes");
+    add_choice<device::BackendChoice>(parser, "--backend", run_.backend,
+                                      {{"auto", device::BackendChoice::automatic},
+                                       {"cpu", device::BackendChoice::cpu},
+                                       {"cuda", device::BackendChoice::cuda}},
+                                      "what computes; auto: a GPU where there is one");
     add_choice<Transport>(parser, "--transport", run_.transport,
                           {{"mpi", Transport::mpi}, {"threads", Transport::threads}},
                           "processes under mpirun, or threads of this one");

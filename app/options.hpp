@@ -6,6 +6,7 @@
 
 #include "checkpoint/element_type.hpp"
 #include "config/training_config.hpp"
+#include "device/backend.hpp"
 #include "plan/plan.hpp"
 
 namespace cpplan::app {
@@ -82,14 +83,13 @@ struct LayoutOptions {
   LayoutFormat format = LayoutFormat::text;
 };
 
-enum class Backend { automatic, cpu };
 enum class Transport { mpi, threads };
 
 struct RunOptions {
   ConfigOptions config;
   std::string path;
-  std::optional<Index> ranks;  // -n: the same as --world-size
-  Backend backend = Backend::automatic;
+  std::optional<Index> ranks;                    // -n: the same as --world-size
+  std::optional<device::BackendChoice> backend;  // none: of the config, or automatic
   Transport transport = Transport::mpi;
   std::optional<Index> steps;
   bool synthetic = false, dry_run = false;

@@ -59,7 +59,7 @@ tl::expected<PreparedRun, NotRun> prepare_run(const RunOptions& options, Checked
 
   auto run = train::make_training_run(*again->plan, *data, options.steps);
   if (!run) return not_run(findings, run.error().message);
-  return PreparedRun{std::move(*again), std::move(*data), std::move(*run)};
+  return PreparedRun{std::move(*again), std::move(*data), std::move(*run), {}};
 }
 
 }  // namespace cpplan::app

@@ -1,6 +1,7 @@
 #pragma once
 // From the command line of a run to the run itself, the same on the launcher and on every rank.
 #include "app/checked_config.hpp"
+#include "device/backend.hpp"
 #include "train/training_run.hpp"
 
 namespace cpplan::app {
@@ -15,6 +16,7 @@ struct PreparedRun {
   CheckedConfig checked;
   train::TrainingData data;
   train::TrainingRun run;
+  device::Backend backend = device::Backend::cpu;
 };
 
 /// The config with what the engine has to say about it. Error: the file cannot be read.

@@ -102,7 +102,7 @@ int run_threads(const RunOptions& options, const PreparedRun& prepared, const Ru
                                         },
                                     .note = print_note,
                                     .stop_requested = [&] { return request.raised(); }};
-  auto record = train::run_in_process(prepared.run, limit_of(options), listener);
+  auto record = train::run_in_process(prepared.run, limit_of(options), listener, prepared.backend);
   bar.clear();
   if (!record) {
     archive.add_outcome({End::failed, {}}, record.error().message, rank_failed);
@@ -114,6 +114,12 @@ int run_threads(const RunOptions& options, const PreparedRun& prepared, const Ru
   return code;
 }
 
+/// This rank's number on its host.
+int local_rank() {
+  const auto place = cluster::read_environment(cluster::process_variables()).local_rank;
+  return place ? static_cast<int>(place->number) : 0;
+}
+
 int run_rank(const RunOptions& options, const PreparedRun& prepared,
              const launch::RankIdentity& identity) {
   const train::WorkerSettings settings{
@@ -121,6 +127,8 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
       .folder = identity.folder,
       .records = record_paths(options),
       .timeout = options.timeout ? std::optional(train::Seconds(*options.timeout)) : std::nullopt,
+      .backend = prepared.backend,
+      .local_rank = local_rank(),
       .complete = [&](record::RunRecord& record) {
         complete(record, options, *prepared.checked.plan);
       }};
@@ -198,8 +206,11 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared, RunArch
   return code;
 }
 
-Demand demand_of(const plan::Plan& plan) {
-  return {static_cast<int>(plan.layout.dims.world()), arenas_of(plan)};
+/// Of the host's memory; arenas may be the devices'.
+Demand demand_of(const PreparedRun& prepared) {
+  const auto& plan = *prepared.checked.plan;
+  const bool on_host = prepared.backend == device::Backend::cpu;
+  return {static_cast<int>(plan.layout.dims.world()), on_host ? arenas_of(plan) : Bytes{}};
 }
 
 /// In a line: rank 0 or the launcher has found the same, or another config.
@@ -220,11 +231,14 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
     return findings;
   }
   if (options.dry_run) return dry_run(options, *checked->plan);
-  const auto prepared = prepare_run(options, std::move(*checked));
+  const auto backend = backend_of(options, *checked->plan);
+  if (!backend) return stop_with(environment, backend.error().message);
+  auto prepared = prepare_run(options, std::move(*checked));
   if (!prepared) return stop_with(prepared.error());
+  prepared->backend = *backend;
   if (speaks) print_verdict(prepared->checked, options.config.color);
   if (speaks && !rank)
-    if (const auto fits = check_memory(options, demand_of(*prepared->checked.plan)); !fits)
+    if (const auto fits = check_memory(options, demand_of(*prepared)); !fits)
       return stop_with(findings, fits.error().message);
   if (speaks && !rank)
     if (const auto usable = train::check_checkpoints(prepared->run); !usable)

@@ -70,6 +70,16 @@ Bytes arenas_of(plan::Plan plan) {
   return plan.engine_memory ? plan.layout.dims.world() * plan.engine_memory->total : Bytes{};
 }
 
+Result<device::Backend> backend_of(const RunOptions& options, const plan::Plan& plan) {
+  using device::BackendChoice;
+  if (options.backend) return device::choose_backend(*options.backend);
+  const auto& configured = plan.config.run.backend;
+  const std::string name = configured.value_or("auto");
+  return device::choose_backend(name == "cuda"  ? BackendChoice::cuda
+                                : name == "cpu" ? BackendChoice::cpu
+                                                : BackendChoice::automatic);
+}
+
 Result<void> check_memory(const RunOptions& options, const Demand& wanted) {
   const auto machine = cluster::this_machine();
   if (!machine) return tl::unexpected(machine.error());

@@ -31,6 +31,9 @@ struct Demand {
 /// Every rank counts as the heaviest.
 Bytes arenas_of(plan::Plan plan);
 
+/// What the run computes on: as --backend says, else as the config does. Error: it is not there.
+Result<device::Backend> backend_of(const RunOptions&, const plan::Plan&);
+
 /// Error where that does not fit this machine; it names what --shrink would need.
 Result<void> check_memory(const RunOptions& options, const Demand& demand);
 

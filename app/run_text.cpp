@@ -101,7 +101,9 @@ std::string straggler_text(const record::RunRecord& record) {
 std::string run_header(const PreparedRun& prepared, Transport transport) {
   const auto& plan = *prepared.checked.plan;
   const auto& dims = plan.layout.dims;
-  const std::string_view carrier = transport == Transport::mpi ? "mpi" : "threads";
+  std::string carrier = transport == Transport::mpi ? "mpi" : "threads";
+  if (prepared.backend != device::Backend::cpu)
+    carrier = fmt::format("{}, {}", device::name_of(prepared.backend), carrier);
   return fmt::format(
       "# cpplan {}  {}  TP {} x CP {} x PP {} x DP {} = {} ranks ({})  {} samples of up to {} "
       "tokens a step  {} steps\n{:>6}  {:>9}  {:>10}  {:>13}  {:>9}\n",

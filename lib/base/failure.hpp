@@ -6,8 +6,8 @@
 namespace cpplan {
 
 /// A peer is gone, a deadline has passed or a device failed, in the middle of a step. Thrown by
-/// comm and kernels alone, caught by the worker and the in-process rank runner alone: no layer of
-/// the model mentions it.
+/// comm, kernels and device alone, caught by the worker and the in-process rank runner alone: no
+/// layer of the model mentions it.
 struct Failure : std::runtime_error {
   /// witness: all ranks find the same at the same moment, and it is another one's doing, which has
   /// the word.

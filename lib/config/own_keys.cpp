@@ -63,7 +63,7 @@ constexpr std::array cluster = {
 };
 
 constexpr std::array run = {
-    KeyInfo{"backend", choice, Null::unsets, "cpu|cuda"},
+    KeyInfo{"backend", choice, Null::unsets, "auto|cpu|cuda"},
     KeyInfo{"cp_comm_type", choices, Null::unsets, cp_comm_types},
     KeyInfo{"cp_gradient_dtype", choice, Null::unsets, "fp32|bf16"},
     KeyInfo{"dtype", choice, Null::unsets, "fp32|bf16|fp64"},

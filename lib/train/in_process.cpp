@@ -7,7 +7,6 @@
 
 #include "base/failure.hpp"
 #include "engine/groups.hpp"
-#include "kernels/cpu/cpu_ops.hpp"
 
 namespace cpplan::train {
 namespace {
@@ -56,20 +55,19 @@ class FirstWords {
 }  // namespace
 
 record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const TrainingRun& run,
-                                StepLimit limit, StepObserver& observer) {
+                                StepLimit limit, StepObserver& observer, device::Backend backend) {
   WaitTrace trace;
-  const auto ops = kernels::make_cpu_ops(trace);
+  auto& endpoint = world.endpoint(number);
+  const auto ops = device::make_ops(backend, trace, number, [&endpoint] { endpoint.progress(); });
   const layout::Ranks ranks(run.job.dims, run.job.order);
   const auto groups =
       comm::make_thread_groups(world, ranks, number, trace, engine::group_settings(run.job));
-  auto& endpoint = world.endpoint(number);
-  kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
   return train_rank(run, {number, *ops, groups, endpoint, Process::shared, &trace.clock()}, limit,
                     observer);
 }
 
 Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit,
-                                         const RunListener& listener) {
+                                         const RunListener& listener, device::Backend backend) {
   const int size = static_cast<int>(run.job.dims.world());
   comm::ThreadWorld world(size, to_milliseconds(limit.of_wait()));
   record::RunRecord record;
@@ -77,7 +75,7 @@ Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit
   const auto body = [&](int number) {
     Listening observer(number, listener);
     try {
-      auto result = train_rank_in(world, number, run, limit, observer);
+      auto result = train_rank_in(world, number, run, limit, observer, backend);
       if (number == 0) record = std::move(result);
     } catch (const Failure& failure) {
       words.take(number, observer.step(), failure);
@@ -88,7 +86,7 @@ Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit
     for (int number = 0; number < size; ++number) threads.emplace_back(body, number);
   }
   if (words.any()) return failure(words.of_the_cause());
-  record.backend = "cpu", record.transport = "threads";
+  record.backend = device::name_of(backend), record.transport = "threads";
   return record;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "comm/threads.hpp"
+#include "device/backend.hpp"
 #include "train/rank_loop.hpp"
 
 namespace cpplan::train {
@@ -16,11 +17,12 @@ struct RunListener {
   std::function<bool()> stop_requested;
 };
 
-/// Trains rank `number` of `world` on the calling thread, on the host's kernels. Throws Failure.
+/// Trains rank `number` of `world` on the calling thread. Throws Failure.
 record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const TrainingRun&, StepLimit,
-                                StepObserver&);
+                                StepObserver&, device::Backend = device::Backend::cpu);
 
 /// The record of rank 0. Error: what a rank that failed said first.
-Result<record::RunRecord> run_in_process(const TrainingRun&, StepLimit, const RunListener&);
+Result<record::RunRecord> run_in_process(const TrainingRun&, StepLimit, const RunListener&,
+                                         device::Backend = device::Backend::cpu);
 
 }  // namespace cpplan::train

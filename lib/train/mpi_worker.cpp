@@ -11,7 +11,6 @@
 #include "base/failure.hpp"
 #include "base/signal_flag.hpp"
 #include "engine/groups.hpp"
-#include "kernels/cpu/cpu_ops.hpp"
 #include "train/agreement.hpp"
 #include "train/crash_words.hpp"
 #include "train/status_trace.hpp"
@@ -92,17 +91,17 @@ class Worker final : public StepObserver {
         throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
                                   world.size(), ranks.world(), ranks.world()));
       agree_on(facts_of(run_), world, trace_);
-      const auto ops = kernels::make_cpu_ops(trace_);
+      auto& endpoint = world.endpoint();
+      const auto ops = device::make_ops(settings_.backend, trace_, settings_.local_rank,
+                                        [&endpoint] { endpoint.progress(); });
       const auto groups =
           comm::make_mpi_groups(world, ranks, trace_, engine::group_settings(run_.job));
-      auto& endpoint = world.endpoint();
-      kernels::set_progress(*ops, [&endpoint] { endpoint.progress(); });
       auto record =
           train_rank(run_, {world.rank(), *ops, groups, endpoint, Process::own, &trace_.clock()},
                      limit, *this);
       watch_.reset();
       if (status_) record.exit == checkpointed ? status_->checkpointed() : status_->finished();
-      record.backend = "cpu", record.transport = "mpi";
+      record.backend = device::name_of(settings_.backend), record.transport = "mpi";
       return record;
     } catch (const Failure& failure) {
       watch_.reset();
@@ -138,7 +137,7 @@ class Worker final : public StepObserver {
   void record_failure() {
     if (settings_.rank != 0) return;
     partial_.dims = run_.job.dims, partial_.order = run_.job.order;
-    partial_.backend = "cpu", partial_.transport = "mpi";
+    partial_.backend = device::name_of(settings_.backend), partial_.transport = "mpi";
     partial_.exit = rank_failed;
     for (const auto& path : settings_.records)
       if (const auto written = record::write_run_record(path, partial_); !written)

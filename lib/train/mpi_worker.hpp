@@ -17,6 +17,8 @@ struct WorkerSettings {
   std::optional<record::RunFolder> folder;
   std::vector<std::filesystem::path> records;  // where rank 0 writes the record, or what there is
   std::optional<Seconds> timeout;
+  device::Backend backend = device::Backend::cpu;
+  int local_rank = 0;  // among the ranks of this host: which of its devices it computes on
   /// Adds to the record of rank 0 what the worker does not know, before it is written.
   std::function<void(record::RunRecord&)> complete;
 };

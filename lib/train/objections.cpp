@@ -84,7 +84,7 @@ bool is_on(const Setting<std::string>& setting) {
 void judge_precision(const config::TrainingConfig& config, Collector& found) {
   const auto& run = config.run;
   found.only(run.dtype, {"fp32", "float32", "bf16", "bfloat16"},
-             "the cpu kernels compute on float32 and bfloat16");
+             "the kernels compute on float32 and bfloat16");
   const bool halved = plan::dtype_of(config) == kernels::DType::bf16;
   if (run.cp_gradient_dtype.value_or("fp32") == "bf16" && !halved)
     found.add(Kind::refused, run.cp_gradient_dtype,
@@ -94,7 +94,7 @@ void judge_precision(const config::TrainingConfig& config, Collector& found) {
   const auto replace = [&](const auto& fp16) {
     found.add(Kind::replaced, fp16,
               fmt::format("{} is trained in {}", fp16.key, halved ? "bf16" : "fp32"),
-              "the cpu kernels have no float16", "use bf16: true, which needs no loss scaling");
+              "the kernels have no float16", "use bf16: true, which needs no loss scaling");
   };
   if (is_on(config.features.fp16)) replace(config.features.fp16);
   if (config.megatron.fp16.value_or(false)) replace(config.megatron.fp16);
@@ -102,7 +102,7 @@ void judge_precision(const config::TrainingConfig& config, Collector& found) {
 
 void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
   const auto& run = plan.config.run;
-  found.only(run.backend, {"cpu", "auto"}, "the cpu is the only backend so far");
+  found.only(run.backend, {"auto", "cpu", "cuda"}, "it has kernels for these");
   const auto& scheduler = plan.config.optimizer.lr_scheduler;
   if (scheduler.given() && !plan::parse_schedule(*scheduler))
     found.only(scheduler, {"cosine", "linear", "constant", "constant_with_warmup"},
