@@ -277,7 +277,7 @@ TEST_CASE("objections: what the engine cannot do is refused with a value that wo
   CHECK(only([](C& c) { set(c.run.cp_gradient_dtype, std::string("bf16")); }).kind ==
         Kind::refused);
   CHECK(only([](C& c) { set(c.features.fp16, std::string("true")); }).kind == Kind::replaced);
-  CHECK(only([](C& c) { set(c.run.backend, std::string("cuda")); }).kind == Kind::refused);
+  CHECK(only([](C& c) { set(c.run.backend, std::string("rocm")); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.model.vocab_size, Index{128}); }).kind == Kind::refused);
   CHECK(only([](C& c) { set(c.features.adapter, std::string("lora")); }).kind == Kind::replaced);
   CHECK(only([](C& c) { set(c.features.load_in_4bit, true); }).kind == Kind::replaced);
