@@ -83,6 +83,12 @@ class Worker final : public StepObserver {
     comm::Watchdog::Watch watch;
   };
 
+  Facts facts() const {
+    Facts facts = facts_of(run_);
+    facts.push_back({"backend", std::string(device::name_of(settings_.backend))});
+    return facts;
+  }
+
   record::RunRecord run_in(comm::MpiWorld& world, StepLimit limit) {
     try {
       if (status_) status_->computing("start");
@@ -90,7 +96,7 @@ class Worker final : public StepObserver {
       if (world.size() != ranks.world())
         throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
                                   world.size(), ranks.world(), ranks.world()));
-      agree_on(facts_of(run_), world, trace_);
+      agree_on(facts(), world, trace_);
       auto& endpoint = world.endpoint();
       const auto ops = device::make_ops(settings_.backend, trace_, settings_.local_rank,
                                         [&endpoint] { endpoint.progress(); });

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from hurt_job import FLAGS, LAYOUTS, PHASES, STEPS, Ended, HurtJob, one_odd_rank
+from hurt_job import FLAGS, LAYOUTS, PHASES, STEPS, Ended, HurtJob, NotHere, one_odd_rank
 from jobs import command, processes_of
 
 
@@ -149,6 +149,13 @@ def one_folder(_):
     return job.seconds
 
 
+def full_disk(_):
+    """The disk is full in the middle of a checkpoint."""
+    with HurtJob(room=random.randrange(100, 1300)) as job:
+        job.check_failed("no space left on device|does not fit|there is no room", "checkpoint|cpplan.lock")
+    return job.seconds
+
+
 def damaged(_):
     """A checkpoint that was cut short, or of which a bit has changed, is found and passed over."""
     with HurtJob() as job:
@@ -180,7 +187,7 @@ def damaged(_):
 
 FAULTS = {case.__name__: case
           for case in (killed, stopped, crashed, thrown, diverged, differing, launcher_killed,
-                       interrupted, one_folder, damaged)}
+                       interrupted, one_folder, full_disk, damaged)}
 
 
 def suffer(name, times):
@@ -191,6 +198,8 @@ def suffer(name, times):
             seconds.append(FAULTS[name](PHASES[(first + len(seconds)) % len(PHASES)]))
         except Ended:
             first += 1
+        except NotHere as reason:
+            return print(f"{name}: SKIPPED: {reason}")
     print(f"{name}: {times} times, over after {min(seconds):.2f} to {max(seconds):.2f} s", flush=True)
 
 

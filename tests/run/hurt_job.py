@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -29,14 +30,19 @@ class Ended(Exception):
     """The job was through before it could be hurt."""
 
 
+class NotHere(Exception):
+    """This machine does not allow it."""
+
+
 class HurtJob:
     """Lives in a folder of its own, which holds its output, its run folder and its checkpoints."""
 
-    def __init__(self, *flags, layout=None, environment=None):
+    def __init__(self, *flags, layout=None, environment=None, room=None):
         self.home = tempfile.TemporaryDirectory(prefix="cpplan-faults-")
         self.layout = layout or random.choice(LAYOUTS)
         self.world = int(self.layout[1])
         self.saved, self.kept = self.path("saved"), self.path("kept")
+        self.mounted = room is not None and self.mount(room)
         self.seen = set()
         self.hurt = time.monotonic()
         line = command(*self.layout, *FLAGS, str(STEPS), "--set", f"output_dir={self.saved}", "--run-folder",
@@ -51,7 +57,19 @@ class HurtJob:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
+        if self.mounted:
+            subprocess.run(["umount", self.saved], check=True)
         self.home.cleanup()
+
+    def mount(self, kilobytes):
+        """A disk for the checkpoints that is soon full."""
+        os.mkdir(self.saved)
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", self.saved],
+                              capture_output=True, text=True)
+        if made.returncode != 0:
+            self.home.cleanup()
+            raise NotHere(f"no file system can be mounted ({made.stderr.strip()})")
+        return True
 
     def path(self, name):
         return os.path.join(self.home.name, name)
@@ -127,6 +145,14 @@ class HurtJob:
         assert outcome["exit"] == code and (outcome["failure"] is not None) == (code == 4), outcome
         with open(os.path.join(self.kept, "plan.json")) as file:
             assert json.load(file)["schema"] == "cpplan/plan/1"
+        if self.step() > 0:
+            with open(os.path.join(self.kept, "rank-0.log")) as file:
+                logged = file.read()
+            assert logged.startswith("# ") and f"\n{self.step():6}  " in logged, logged
+        if code == 0:
+            with open(os.path.join(self.kept, "run.json")) as file:
+                record = json.load(file)
+            assert len(record["steps"]) == STEPS and record["waits"]["groups"], record
 
     def check_loads(self):
         """The newest complete checkpoint, if there is one, loads, and nothing half stands there."""
@@ -137,8 +163,9 @@ class HurtJob:
         checked = subprocess.run([sys.argv[2], "checkpoint", "verify", self.saved],
                                  capture_output=True, text=True, timeout=60)
         assert checked.returncode == 0, (checked.stdout, checked.stderr)
+        copy = shutil.copytree(self.saved, self.path("copy"))  # where there is room
         again = subprocess.run(
-            command(*self.layout, *FLAGS, str(max(saved) + 1), "--set", f"output_dir={self.saved}",
+            command(*self.layout, *FLAGS, str(max(saved) + 1), "--set", f"output_dir={copy}",
                     "--resume", "--transport", "threads"),
             capture_output=True, text=True, timeout=100)
         assert again.returncode == 0, again.stderr
