@@ -82,8 +82,7 @@ class Head {
 
   void differentiate_row(AttentionResults& r, Index i) const {
     double delta = 0;
-    for (Index d = 0; d < p_.head_dim; ++d)
-      delta += to_bf16(r.out(i, column(d))) * in_.dout(i, column(d));  // out comes rounded
+    for (Index d = 0; d < p_.head_dim; ++d) delta += r.out(i, column(d)) * in_.dout(i, column(d));
     for (Index j = 0; j < p_.keys; ++j) {
       if (!sees(i, j)) continue;
       const double weight = rounded(weights_(i, j) * keep_(i, j));
@@ -113,16 +112,20 @@ Matrix all_to_bf16(Matrix m) {
 
 }  // namespace
 
+AttentionInputs bf16_inputs(const AttentionProblem& problem) {
+  const AttentionInputs inputs = random_inputs(problem);
+  return {all_to_bf16(inputs.q), all_to_bf16(inputs.k), all_to_bf16(inputs.v),
+          all_to_bf16(inputs.dout)};
+}
+
 AttentionResults attention_by_formula(const AttentionProblem& p, const AttentionInputs& inputs,
                                       Rounding rounding) {
-  const AttentionInputs exact{all_to_bf16(inputs.q), all_to_bf16(inputs.k), all_to_bf16(inputs.v),
-                              all_to_bf16(inputs.dout)};
   const Index cols = p.heads * p.head_dim, kv_cols = p.kv_heads * p.head_dim;
   AttentionResults r{filled(p.queries, cols, 0), filled(p.queries, p.heads, -infinity),
                      filled(p.queries, cols, 0), filled(p.keys, kv_cols, 0),
                      filled(p.keys, kv_cols, 0)};
   for (Index head = 0; head < p.heads; ++head) {
-    Head of_problem(p, exact, head, rounding);
+    Head of_problem(p, inputs, head, rounding);
     of_problem.attend(r);
     of_problem.differentiate(r);
   }

@@ -6,6 +6,9 @@
 
 namespace cpplan::kernels::test {
 
+/// Inputs of a problem that are exact in bf16.
+AttentionInputs bf16_inputs(const AttentionProblem& problem);
+
 struct AttentionResults {
   Matrix out, lse;  // of rows that see no key: 0 and -inf
   Matrix dq, dk, dv;
@@ -13,7 +16,6 @@ struct AttentionResults {
 
 enum class Rounding { none, bf16 };
 
-/// Inputs are those of the problem, rounded to bf16.
 AttentionResults attention_by_formula(const AttentionProblem& problem,
                                       const AttentionInputs& inputs, Rounding rounding);
 
