@@ -51,8 +51,8 @@ void add_choice(CLI::App& parser, const std::string& flag, Target& target,
 }
 
 void add_file(CLI::App& parser, const std::string& flag, std::optional<std::string>& target,
-              const std::string& help) {
-  parser.add_option(flag, target, help)->type_name("FILE");
+              const std::string& help, const std::string& type = "FILE") {
+  parser.add_option(flag, target, help)->type_name(type);
 }
 
 void add_order(CLI::App& parser, std::optional<layout::Order>& target) {
@@ -244,15 +244,25 @@ class CommandLine {
     add_choice<Transport>(parser, "--transport", run_.transport,
                           {{"mpi", Transport::mpi}, {"threads", Transport::threads}},
                           "processes under mpirun, or threads of this one");
+    add_choice<LauncherChoice>(parser, "--launcher", run_.launcher,
+                               {{"auto", LauncherChoice::automatic},
+                                {"mpirun", LauncherChoice::mpirun},
+                                {"srun", LauncherChoice::srun}},
+                               "what starts the ranks; auto: srun inside a SLURM allocation");
+    add_file(parser, "--hosts", run_.hosts, "hosts, and ranks that each takes", "a:4,b:4");
+    add_file(parser, "--hostfile", run_.hostfile, "the same, a line each: a slots=4");
+    add_file(parser, "--interface", run_.interface, "between hosts: eth0, 10.0.0.0/24", "NETWORK");
     add_count(parser, "--save-every", run_.save_every, "steps from one checkpoint to the next");
     parser.add_flag("--resume", run_.resume, "go on from the newest checkpoint, if there is one");
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
+    add_choice<RunFormat>(parser, "--format", run_.format,
+                          {{"text", RunFormat::text}, {"json", RunFormat::json}},
+                          "of --dry-run: text or json");
     parser.add_flag("--check", run_.check, "exit 5 unless bytes and memory were as planned");
     add_file(parser, "--hardware", run_.config.hardware, "a profile that cpplan bench wrote");
-    parser.add_option("--run-folder", run_.run_folder, "keep plan, record, outcome, a log a rank")
-        ->type_name("FOLDER");
-    parser.add_option("--record", run_.record, "write losses, norms and bytes as JSON")
-        ->type_name("FILE");
+    add_file(parser, "--run-folder", run_.run_folder, "keep plan, record, outcome, a log a rank",
+             "FOLDER");
+    add_file(parser, "--record", run_.record, "write losses, norms and bytes as JSON");
     add_config_flags(parser, run_.config);
   }
 

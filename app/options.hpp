@@ -84,6 +84,8 @@ struct LayoutOptions {
 };
 
 enum class Transport { mpi, threads };
+enum class LauncherChoice { automatic, mpirun, srun };
+enum class RunFormat { text, json };
 
 struct RunOptions {
   ConfigOptions config;
@@ -91,6 +93,10 @@ struct RunOptions {
   std::optional<Index> ranks;                    // -n: the same as --world-size
   std::optional<device::BackendChoice> backend;  // none: of the config, or automatic
   Transport transport = Transport::mpi;
+  LauncherChoice launcher = LauncherChoice::automatic;
+  std::optional<std::string> hosts, hostfile;  // node1:4,node2:4, or a file of such lines
+  std::optional<std::string> interface;        // eth1, or 10.0.0.0/24
+  RunFormat format = RunFormat::text;          // of --dry-run
   std::optional<Index> steps;
   bool synthetic = false, dry_run = false;
   bool check = false;               // exit 5 where bytes or memory were not what was planned

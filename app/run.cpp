@@ -1,16 +1,16 @@
 // One subcommand, three roles: the launcher of ranks, a rank, and all ranks as threads.
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <filesystem>
 
 #include "app/color.hpp"
 #include "app/exit_code.hpp"
 #include "app/progress_bar.hpp"
+#include "app/rank_launch.hpp"
 #include "app/run_archive.hpp"
 #include "app/run_steps.hpp"
 #include "app/run_text.hpp"
 #include "app/subcommands.hpp"
+#include "app/usage.hpp"
 #include "base/signal_flag.hpp"
 #include "diag/rule_table.hpp"
 #include "launch/scratch_folder.hpp"
@@ -30,32 +30,6 @@ std::vector<std::filesystem::path> record_paths(const RunOptions& options) {
   if (options.record) paths.emplace_back(*options.record);
   if (options.run_folder) paths.push_back(record::KeptFolder{*options.run_folder}.record_file());
   return paths;
-}
-
-std::vector<std::string> arguments_of_ranks(const RunOptions& options) {
-  std::vector<std::string> arguments = options.arguments;
-  std::erase(arguments, "--dry-run");
-  return arguments;
-}
-
-launch::Command command_of(const RunOptions& options, const plan::Plan& plan,
-                           const record::RunFolder& folder) {
-  std::error_code ignored;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return launch::mpirun_command(
-      {.world = static_cast<int>(plan.layout.dims.world()),
-       .executable = self.string(),
-       .arguments = arguments_of_ranks(options),
-       .folder = folder,
-       .user = geteuid() == 0 ? launch::User::root : launch::User::other});
-}
-
-int dry_run(const RunOptions& options, const plan::Plan& plan) {
-  const record::RunFolder made_at_start{"/dev/shm/cpplan-XXXXXX"};
-  print_now(launch::shell_line(command_of(options, plan, made_at_start)) + "\n");
-  for (const auto& line : launch::rank_map(layout::Ranks(plan.layout.dims, plan.layout.order)))
-    print_now(line + "\n");
-  return ok;
 }
 
 /// What the ranks do not know of their record.
@@ -124,6 +98,7 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
              const launch::RankIdentity& identity) {
   const train::WorkerSettings settings{
       .rank = identity.rank,
+      .watched = identity.watched,
       .folder = identity.folder,
       .records = record_paths(options),
       .timeout = options.timeout ? std::optional(train::Seconds(*options.timeout)) : std::nullopt,
@@ -138,9 +113,10 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
   const auto record = train::run_mpi_worker(prepared.run, settings, listener);
   if (!record) return stop_with(environment, record.error().message);
   if (identity.rank == 0) print_now(run_summary(*record, prepared.data));
+  const bool judges = identity.rank == 0 && identity.watched != record::WatchedThrough::folder;
+  const int verdict = judges ? verdict_on(*record, options) : int{ok};
   // Who watches us has the last word; mpirun would take the code of one rank for its failure.
-  if (identity.folder) return ok;
-  const int verdict = identity.rank == 0 ? verdict_on(*record, options) : int{ok};
+  if (identity.watched != record::WatchedThrough::nobody) return ok;
   return verdict == ok ? record->exit : verdict;
 }
 
@@ -149,7 +125,7 @@ int report(const launch::Outcome& outcome, int world, ColorMode mode) {
   using End = launch::Outcome::End;
   switch (outcome.end) {
     case End::finished:
-      return ok;
+      return outcome.exit_code;
     case End::checkpointed:
       fmt::print(stderr, "stopped on request: all {} ranks wrote a checkpoint\n", world);
       return train::checkpointed;
@@ -164,16 +140,18 @@ int report(const launch::Outcome& outcome, int world, ColorMode mode) {
   return rank_failed;
 }
 
-int verdict_of_ranks(const RunOptions& options, const launch::Outcome& outcome, int world,
-                     const record::RunFolder& folder) {
-  const int code = report(outcome, world, options.config.color);
-  if (code != ok || !options.check) return code;
-  const auto record = record::read_run_record(folder.record_file());
+int verdict_of_ranks(const RunOptions& options, const launch::Outcome& outcome,
+                     const launch::Supervision& job) {
+  const int code = report(outcome, job.world, options.config.color);
+  const bool judged = !options.check || job.watched == record::WatchedThrough::output;
+  if (code != ok || judged) return code;
+  const auto record = record::read_run_record(job.folder.record_file());
   if (!record) return stop_with(environment, record.error().message);
   return verdict_on(*record, options);
 }
 
-int launch_ranks(const RunOptions& options, const PreparedRun& prepared, RunArchive& archive) {
+int launch_ranks(const RunOptions& options, const PreparedRun& prepared, const RankLaunch& how,
+                 RunArchive& archive) {
   const launch::StopRequest stop;
   const auto scratch = launch::ScratchFolder::create();
   if (!scratch) return stop_with(environment, scratch.error().message);
@@ -192,25 +170,73 @@ int launch_ranks(const RunOptions& options, const PreparedRun& prepared, RunArch
       .stop_repeated = [&] { return stop.repeated(); },
       .checkpoint_requested = [&] { return request.raised(); }};
   const int world = static_cast<int>(prepared.run.job.dims.world());
-  launch::Supervision job{.world = world, .folder = scratch->folder()};
+  launch::Supervision job{.world = world,
+                          .folder = scratch->folder(),
+                          .launcher = how.launcher,
+                          .watched = how.watched,
+                          .host = how.host};
   if (options.timeout) job.start_limit = launch::Seconds(*options.timeout);
   const auto processes = launch::make_processes();
-  const auto command = command_of(options, *prepared.checked.plan, scratch->folder());
-  const auto outcome = launch::supervise(*processes, command, job, listener);
+  const auto command = command_of(how, options, scratch->folder());
+  if (!command) return stop_with(environment, command.error().message);
+  const auto outcome = launch::supervise(*processes, *command, job, listener);
   bar.clear();
   if (!outcome) return stop_with(environment, outcome.error().message);
-  const int code = verdict_of_ranks(options, *outcome, world, scratch->folder());
+  const int code = verdict_of_ranks(options, *outcome, job);
   const auto& failure = outcome->failure;
   archive.add_outcome(*outcome, failure ? launch::to_diagnostic(*failure, world).message : "",
                       code);
   return code;
 }
 
-/// Of the host's memory; arenas may be the devices'.
-Demand demand_of(const PreparedRun& prepared) {
+/// Of the memory of this host, by the ranks on it; arenas may be the devices'.
+Demand demand_of(const PreparedRun& prepared, Index ranks) {
   const auto& plan = *prepared.checked.plan;
   const bool on_host = prepared.backend == device::Backend::cpu;
-  return {static_cast<int>(plan.layout.dims.world()), on_host ? arenas_of(plan) : Bytes{}};
+  const Bytes of_all = on_host ? arenas_of(plan) : Bytes{};
+  return {static_cast<int>(ranks), Bytes{of_all.count / plan.layout.dims.world() * ranks}};
+}
+
+/// What would end the run once it has begun.
+int look_ahead(const RunOptions& options, const PreparedRun& prepared, Index ranks_here) {
+  const auto demand = demand_of(prepared, ranks_here);
+  if (const auto fits = check_memory(options, demand); !fits)
+    return stop_with(findings, fits.error().message);
+  if (const auto usable = train::check_checkpoints(prepared.run); !usable)
+    return stop_with(environment, usable.error().message);
+  return ok;
+}
+
+int run_launcher(const RunOptions& options, const PreparedRun& prepared) {
+  const auto how = choose_launch(options, *prepared.checked.plan);
+  if (!how) return stop_with(environment, how.error().message);
+  const layout::Ranks ranks(prepared.run.job.dims, prepared.run.job.order);
+  const auto torn = launch::check_placement(how->placement, ranks);
+  fmt::print(stderr, "{}",
+             diag::render_text(torn, {}, color_of(Stream::standard_error, options.config.color)));
+  if (const int code = look_ahead(options, prepared, how->ranks_here()); code != ok) return code;
+  auto archive = RunArchive::open(options, *prepared.checked.plan);
+  if (!archive) return stop_with(environment, archive.error().message);
+  print_now(run_header(prepared, options.transport));
+  return launch_ranks(options, prepared, *how, *archive);
+}
+
+int run_in_threads(const RunOptions& options, const PreparedRun& prepared) {
+  const Index world = prepared.run.job.dims.world();
+  if (const int code = look_ahead(options, prepared, world); code != ok) return code;
+  const auto archive = RunArchive::open(options, *prepared.checked.plan);
+  if (!archive) return stop_with(environment, archive.error().message);
+  print_now(run_header(prepared, options.transport));
+  return run_threads(options, prepared, *archive);
+}
+
+/// A rank that somebody else started; rank 0 speaks for all unless someone watches us.
+int run_as_rank(const RunOptions& options, const PreparedRun& prepared,
+                const launch::RankIdentity& rank, bool speaks) {
+  auto archive = speaks ? RunArchive::open(options, *prepared.checked.plan) : RunArchive();
+  if (!archive) return stop_with(environment, archive.error().message);
+  if (speaks) print_now(run_header(prepared, options.transport));
+  return run_rank(options, prepared, rank);
 }
 
 /// In a line: rank 0 or the launcher has found the same, or another config.
@@ -222,7 +248,7 @@ std::string first_error(const CheckedConfig& checked) {
 
 /// The part that is the same for every role, and speaks for whoever is not a rank beside others.
 int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>& rank) {
-  const bool speaks = !rank || (rank->rank == 0 && !rank->folder);
+  const bool speaks = !rank || (rank->rank == 0 && rank->watched == record::WatchedThrough::nobody);
   auto checked = check_run_config(options);
   if (!checked) return stop_with(environment, checked.error().message);
   if (!checked->plan || exit_code_of(checked->findings) != ok) {
@@ -237,23 +263,28 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
   if (!prepared) return stop_with(prepared.error());
   prepared->backend = *backend;
   if (speaks) print_verdict(prepared->checked, options.config.color);
-  if (speaks && !rank)
-    if (const auto fits = check_memory(options, demand_of(*prepared)); !fits)
-      return stop_with(findings, fits.error().message);
-  if (speaks && !rank)
-    if (const auto usable = train::check_checkpoints(prepared->run); !usable)
-      return stop_with(environment, usable.error().message);
-  auto archive = speaks ? RunArchive::open(options, *prepared->checked.plan) : RunArchive();
-  if (!archive) return stop_with(environment, archive.error().message);
-  if (speaks) print_now(run_header(*prepared, options.transport));
-  if (options.transport == Transport::threads) return run_threads(options, *prepared, *archive);
-  return rank ? run_rank(options, *prepared, *rank) : launch_ranks(options, *prepared, *archive);
+  if (options.transport == Transport::threads) return run_in_threads(options, *prepared);
+  if (!rank) return run_launcher(options, *prepared);
+  return run_as_rank(options, *prepared, *rank, speaks);
+}
+
+int check_launch_flags(const RunOptions& options) {
+  if (options.hosts && options.hostfile)
+    return usage_error("run", "--hosts and --hostfile both name hosts. use one of them");
+  if (options.format == RunFormat::json && !options.dry_run)
+    return usage_error("run",
+                       "--format json is of --dry-run. a run leaves JSON with --record FILE");
+  const bool hosts = options.hosts || options.hostfile;
+  if (hosts && options.transport == Transport::threads)
+    return usage_error("run", "threads are on this host alone. leave --hosts out");
+  return ok;
 }
 
 }  // namespace
 
 int run(const RunOptions& options) {
   if (const int usage = check_rank_flags("run", options); usage != ok) return usage;
+  if (const int usage = check_launch_flags(options); usage != ok) return usage;
   const auto rank = launch::started_as(cluster::process_variables());
   if (!rank) return stop_with(environment, rank.error().message);
   return run_as(options, *rank);

@@ -112,12 +112,21 @@ bool shares_address_spaces() {
   return !scope || trimmed(*scope) == "0" || geteuid() == 0;
 }
 
+}  // namespace
+
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-}  // namespace
+std::string srun_mpi_types() {
+  return find_in_path("srun") ? output_of("srun --mpi=list") : "";
+}
+
+bool has_infiniband() {
+  std::error_code ignored;
+  return fs::exists("/dev/infiniband", ignored);
+}
 
 Site this_site() {
   Site site;
@@ -126,15 +135,14 @@ Site this_site() {
   site.mpirun = find_program("mpirun");
   site.srun = find_program("srun");
   site.sbatch = find_program("sbatch");
-  if (site.srun) site.srun_mpi_types = output_of("srun --mpi=list");
+  site.srun_mpi_types = cluster::srun_mpi_types();
   site.shared_memory = shared_memory();
   site.limits = limits();
   site.gpus = count_gpus();
   site.driver_version = driver_version();
   site.driver_library = can_load("libcuda.so.1");
   site.nccl_library = can_load("libnccl.so.2");
-  std::error_code ignored;
-  site.infiniband = fs::exists("/dev/infiniband", ignored);
+  site.infiniband = has_infiniband();
   site.shares_address_spaces = shares_address_spaces();
   return site;
 }

@@ -40,4 +40,11 @@ struct Site {
 
 Site this_site();
 
+/// Of this host, as gethostname() gives it.
+std::string host_name();
+/// What `srun --mpi=list` prints; empty where there is no srun.
+std::string srun_mpi_types();
+/// Devices through which Open MPI reaches other hosts better than through TCP.
+bool has_infiniband();
+
 }  // namespace cpplan::cluster

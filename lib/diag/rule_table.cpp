@@ -160,6 +160,7 @@ constexpr std::array table = {
     Rule{"CP525", "launch-rendezvous", error, "launchers on several nodes are told where they meet"},
     Rule{"CP526", "launch-nested", error, "a launcher below srun starts once a node"},
     Rule{"CP527", "launch-mpi-plugin", warning, "srun starts MPI ranks through PMIx"},
+    Rule{"CP530", "tensor-parallel-across-hosts", warning, "the ranks of a tensor-parallel group share a host"},
 };
 // clang-format on
 

@@ -63,15 +63,4 @@ std::string shell_line(const Command& command) {
   return line;
 }
 
-std::vector<std::string> rank_map(const layout::Ranks& ranks) {
-  using layout::Dim;
-  std::vector<std::string> lines;
-  for (int rank = 0; rank < ranks.world(); ++rank) {
-    const auto at = ranks.coordinates(rank);
-    lines.push_back(fmt::format("rank {}  tp {}  cp {}  pp {}  dp {}", rank, at[Dim::tp],
-                                at[Dim::cp], at[Dim::pp], at[Dim::dp]));
-  }
-  return lines;
-}
-
 }  // namespace cpplan::launch

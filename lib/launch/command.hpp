@@ -5,16 +5,20 @@
 #include <utility>
 #include <vector>
 
-#include "layout/ranks.hpp"
 #include "record/run_folder.hpp"
 
 namespace cpplan::launch {
 
 using Variable = std::pair<std::string, std::string>;
 
+/// srun watches itself through a process of its group, and ends its tasks when it is killed: that
+/// one no signal of ours may reach.
+enum class SignalReach { group, process };
+
 struct Command {
   std::vector<std::string> arguments;  // [0]: the program, looked up in PATH
   std::vector<Variable> environment;   // added to ours
+  SignalReach signals = SignalReach::group;
 };
 
 enum class User { root, other };
@@ -36,8 +40,5 @@ std::string shell_word(std::string_view word);
 
 /// As a line for a shell, quoted where it must be: "A=1 B='x y' mpirun -n 8 ...".
 std::string shell_line(const Command&);
-
-/// One line a rank: "rank 5  tp 1  cp 0  pp 1  dp 0".
-std::vector<std::string> rank_map(const layout::Ranks&);
 
 }  // namespace cpplan::launch

@@ -72,10 +72,14 @@ RankFailure blame_silent(int rank) {
 std::optional<RankFailure> behind_the_wait(std::span<const RankView> ranks,
                                            const RankView& witness) {
   const auto stopped = [](const RankView& r) { return r.status && r.life == Life::stopped; };
-  const auto silent = [](const RankView& r) { return !r.status; };
+  const auto unheard = [](const RankView& r) { return !r.status; };
+  const auto silent = [](const RankView& r) {
+    return alive_by_its_word(r) && r.life == Life::silent;
+  };
   if (const auto* rank = find(ranks, stopped)) return blame(Cause::stopped, *rank);
-  if (const auto* rank = find(ranks, silent))
+  if (const auto* rank = find(ranks, unheard))
     return blame_silent(static_cast<int>(rank - ranks.data()));
+  if (const auto* rank = find(ranks, silent)) return blame(Cause::silent, *rank);
   if (const auto* rank = least_moved(ranks)) return blame(Cause::stuck, *rank);
   return blame(Cause::waited, witness);
 }
@@ -88,6 +92,8 @@ std::string_view verb(Cause cause) {
       return "failed";
     case Cause::stopped:
       return "was stopped (by a debugger or SIGSTOP) while the others waited";
+    case Cause::silent:
+      return "has not been heard from while the others waited";
     case Cause::stuck:
       return "stopped making progress while the others waited";
     case Cause::waited:
@@ -107,7 +113,8 @@ std::string place_in_step(const RankStatus& status) {
 
 std::string headline(const RankFailure& failure, int world) {
   const std::string how = failure.exit ? describe(*failure.exit) : std::string(verb(failure.cause));
-  if (!failure.rank) return fmt::format("mpirun {}; all {} ranks were stopped", how, world);
+  if (!failure.rank)
+    return fmt::format("{} {}; all {} ranks were stopped", name_of(failure.launcher), how, world);
   const RankStatus& status = failure.status;
   const std::string where =
       status.pid == 0 ? "before it could say where" : fmt::format("{}", place_in_step(status));
@@ -124,6 +131,8 @@ std::string why(Cause cause) {
       return "a process that is gone can no longer take part in a step, so no rank can finish it";
     case Cause::failed:
       return "what a rank cannot do, the step as a whole cannot do";
+    case Cause::silent:
+      return "its process is stopped, or its host or the way to it is lost";
     case Cause::stopped:
     case Cause::stuck:
     case Cause::waited:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "diag/diagnostic.hpp"
+#include "launch/launcher_flags.hpp"
 #include "launch/process.hpp"
 #include "record/rank_status.hpp"
 
@@ -22,6 +23,7 @@ enum class Cause : std::uint8_t {
   died,      // its process is gone before its work was done
   failed,    // it said so itself
   stopped,   // its process is stopped, and others wait for it
+  silent,    // it is on another host, and nothing has been heard from it
   stuck,     // it does not move, and does not wait for anybody
   waited,    // all that is known: it waited too long for its peers
   launcher,  // the launcher of the ranks itself ended
@@ -33,6 +35,7 @@ struct RankFailure {
   record::RankStatus status;
   std::optional<Exit> exit;  // how it ended, where somebody saw it
   std::string last_words;
+  Launcher launcher = Launcher::mpirun;
 };
 
 /// Nothing while all is well. `default_limit`: of ranks that have not named theirs.

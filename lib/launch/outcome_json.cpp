@@ -25,6 +25,8 @@ std::string_view name_of(Cause cause) {
       return "failed";
     case Cause::stopped:
       return "stopped";
+    case Cause::silent:
+      return "silent";
     case Cause::stuck:
       return "stuck";
     case Cause::waited:

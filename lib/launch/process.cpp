@@ -111,7 +111,7 @@ class SystemProcesses final : public Processes {
  public:
   ~SystemProcesses() override {
     if (pid_ > 0 && !ended()) {
-      kill(-pid_, SIGKILL);
+      kill(reach_ == SignalReach::group ? -pid_ : pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
     }
   }
@@ -123,6 +123,7 @@ class SystemProcesses final : public Processes {
     std::vector<std::string> variables = merged_environment(command.environment);
     const auto arguments = pointers(words), environment = pointers(variables);
     const pid_t parent = getpid();
+    reach_ = command.signals;
 
     pid_ = fork();
     if (pid_ == 0) {
@@ -155,7 +156,7 @@ class SystemProcesses final : public Processes {
   }
 
   void signal_launcher(int signal) override {
-    if (!ended()) kill(-pid_, signal);
+    if (!ended()) kill(reach_ == SignalReach::group ? -pid_ : pid_, signal);
   }
 
   Life life(int pid, Index start_ticks) override {
@@ -181,12 +182,13 @@ class SystemProcesses final : public Processes {
     if (!failed) return {};
     if (pid_ > 0) waitpid(std::exchange(pid_, -1), nullptr, 0);
     return failure(fmt::format(
-        "cannot start \"{}\" ({}). Install Open MPI (apt-get install openmpi-bin), or use "
-        "--transport threads",
-        program, std::strerror(why)));
+        "cannot start \"{}\" ({}). {}, or use --transport threads", program, std::strerror(why),
+        program == "srun" ? "Load the site's SLURM module"
+                          : "Install Open MPI (apt-get install openmpi-bin)"));
   }
 
   pid_t pid_ = -1;
+  SignalReach reach_ = SignalReach::group;
   std::optional<Exit> exit_;
   std::optional<LinePipe> out_, error_;
 };

@@ -16,8 +16,9 @@ namespace cpplan::launch {
 
 using Seconds = std::chrono::duration<double>;
 
-/// gone: no such process, or a zombie, or another one under a reused id.
-enum class Life { running, stopped, gone };
+/// gone: no such process, or a zombie, or another one under a reused id. silent: on another host,
+/// and it has not spoken for some seconds.
+enum class Life { running, stopped, gone, silent };
 
 struct OutputLine {
   Stream stream = Stream::out;
@@ -35,7 +36,7 @@ class Processes {
   virtual std::vector<OutputLine> output(Seconds limit) = 0;
   /// How it ended, once it has.
   virtual std::optional<Exit> ended() = 0;
-  /// Sends a signal to the launcher's process group.
+  /// Sends a signal to the launcher, and as a rule to all of its process group.
   virtual void signal_launcher(int signal) = 0;
 
   virtual Life life(int pid, Index start_ticks) = 0;

@@ -18,8 +18,8 @@ std::optional<int> number(const cluster::Variables& variables, std::string_view 
 }
 
 /// mpirun tells its ranks. srun's are told by PMIx when MPI starts; until then SLURM's step says
-/// how many there are. A step of one task is a shell (srun --pty bash) as likely as a rank, and is
-/// none.
+/// how many there are. A step of one task that we have not started is a shell (srun --pty bash) as
+/// likely as a rank, and is none.
 struct Place {
   std::optional<int> rank, world;
 };
@@ -29,7 +29,8 @@ Place place_of(const cluster::Variables& variables) {
                            number(variables, "OMPI_COMM_WORLD_SIZE")};
   if (below_mpirun.rank || below_mpirun.world) return below_mpirun;
   const Place below_srun{number(variables, "PMIX_RANK"), number(variables, "SLURM_STEP_NUM_TASKS")};
-  if (below_srun.rank && below_srun.world.value_or(1) > 1) return below_srun;
+  const bool ours = variables.contains(reports_variable);
+  if (below_srun.rank && (ours || below_srun.world.value_or(1) > 1)) return below_srun;
   return {};
 }
 
@@ -44,9 +45,12 @@ Result<std::optional<RankIdentity>> started_as(const cluster::Variables& variabl
         "OMPI_COMM_WORLD_SIZE, or of srun, PMIX_RANK and SLURM_STEP_NUM_TASKS, say so). "
         "Unset them, or start the ranks with mpirun or srun",
         rank ? std::to_string(*rank) : "unknown", world ? std::to_string(*world) : "unknown"));
-  RankIdentity identity{.rank = *rank, .world = *world, .folder = {}};
-  const auto folder = variables.find(run_folder_variable);
-  if (folder != variables.end()) identity.folder = record::RunFolder{folder->second};
+  RankIdentity identity{.rank = *rank, .world = *world};
+  if (variables.contains(reports_variable)) identity.watched = record::WatchedThrough::output;
+  if (const auto folder = variables.find(run_folder_variable); folder != variables.end()) {
+    identity.watched = record::WatchedThrough::folder;
+    identity.folder = record::RunFolder{folder->second};
+  }
   return identity;
 }
 

@@ -5,17 +5,21 @@
 
 #include "base/result.hpp"
 #include "cluster/environment.hpp"
+#include "record/rank_report.hpp"
 #include "record/run_folder.hpp"
 
 namespace cpplan::launch {
 
-/// Set by the launcher for the ranks it starts: the scratch folder of the run.
+/// Set by the launcher for the ranks it starts: the scratch folder of the run, or that it reads
+/// what they report in their output.
 inline constexpr std::string_view run_folder_variable = "CPPLAN_RUN_FOLDER";
+inline constexpr std::string_view reports_variable = "CPPLAN_REPORTS";
 
-/// A rank among `world`. `folder`: of the launcher that started it and watches it; none where
-/// somebody else did (mpirun -n 8 cpplan run ...).
+/// A rank among `world`, and who watches it: nobody where somebody else started it (mpirun -n 8
+/// cpplan run ...).
 struct RankIdentity {
   int rank = 0, world = 1;
+  record::WatchedThrough watched = record::WatchedThrough::nobody;
   std::optional<record::RunFolder> folder;
 };
 

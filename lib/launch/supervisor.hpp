@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "launch/first_failure.hpp"
+#include "launch/launcher_flags.hpp"
 #include "launch/process.hpp"
+#include "record/rank_report.hpp"
 #include "record/run_folder.hpp"
 
 namespace cpplan::launch {
@@ -27,6 +29,9 @@ struct Listener {
 struct Supervision {
   int world = 1;
   record::RunFolder folder;
+  Launcher launcher = Launcher::mpirun;
+  record::WatchedThrough watched = record::WatchedThrough::folder;
+  std::string host = {};     // ours, where ranks are watched through their output
   Seconds start_limit{300};  // for a rank that has not named its own limit
 };
 
@@ -34,6 +39,7 @@ struct Outcome {
   /// checkpointed: ended early, because a checkpoint and the end were asked for.
   enum class End : std::uint8_t { finished, failed, interrupted, checkpointed } end = End::finished;
   std::optional<RankFailure> failure;
+  int exit_code = 0;  // of a run that finished, as far as its ranks report it
 };
 
 /// Comes back when no process of the job is left. Error: the launcher of the ranks is not there, or

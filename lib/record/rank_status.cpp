@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/contract.hpp"
 #include "base/files.hpp"
 
 namespace cpplan::record {
@@ -126,6 +127,13 @@ struct StatusFile::Mapping {
   Entry* entry = nullptr;
   std::mutex mutex;
 
+  static std::unique_ptr<Mapping> of(void* memory, int rank) {
+    auto mapping = std::make_unique<Mapping>();
+    mapping->entry = new (memory) Entry(first_entry(rank));
+    // Published last: a launcher that looks now sees all of it or nothing.
+    std::atomic_ref(mapping->entry->updates).store(2, std::memory_order_release);
+    return mapping;
+  }
   ~Mapping() {
     if (entry) munmap(entry, sizeof(Entry));
   }
@@ -166,12 +174,18 @@ Result<StatusFile> StatusFile::create(const std::filesystem::path& path, int ran
     memory = mmap(nullptr, sizeof(Entry), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return cannot("map", path);
+  return StatusFile(Mapping::of(memory, rank));
+}
 
-  auto mapping = std::make_unique<Mapping>();
-  mapping->entry = new (memory) Entry(first_entry(rank));
-  // Published last: a launcher that looks now sees all of it or nothing.
-  std::atomic_ref(mapping->entry->updates).store(2, std::memory_order_release);
-  return StatusFile(std::move(mapping));
+StatusFile StatusFile::in_memory(int rank) {
+  void* memory =
+      mmap(nullptr, sizeof(Entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  expect(memory != MAP_FAILED, "there is a page of memory");
+  return StatusFile(Mapping::of(memory, rank));
+}
+
+RankStatus StatusFile::read() const {
+  return decoded(consistent_copy(*mapping_->entry));
 }
 
 void StatusFile::begin_step(Index step, std::chrono::duration<double> limit) {

@@ -43,6 +43,8 @@ class StatusFile {
  public:
   /// Makes the file of `rank`. Error: cannot be written.
   static Result<StatusFile> create(const std::filesystem::path& path, int rank);
+  /// In this process alone: for a rank whose launcher is on another host and reads no file of ours.
+  static StatusFile in_memory(int rank);
   StatusFile(StatusFile&&) noexcept;
   StatusFile& operator=(StatusFile&&) noexcept;
   ~StatusFile();
@@ -57,6 +59,9 @@ class StatusFile {
   /// Words of a rank that is ending by a signal; where it stands stays as it is. Safe in the
   /// handler of one, also in the middle of another update.
   void crashed(std::string_view last_words);
+
+  /// As a reader would see it now.
+  RankStatus read() const;
 
  private:
   struct Mapping;

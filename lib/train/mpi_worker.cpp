@@ -9,10 +9,12 @@
 #include <thread>
 
 #include "base/failure.hpp"
+#include "base/files.hpp"
 #include "base/signal_flag.hpp"
 #include "engine/groups.hpp"
 #include "train/agreement.hpp"
 #include "train/crash_words.hpp"
+#include "train/status_reporter.hpp"
 #include "train/status_trace.hpp"
 
 namespace cpplan::train {
@@ -23,6 +25,24 @@ namespace {
 void follow_the_launcher() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGTERM, SIG_IGN);
+}
+
+/// Of Open MPI on a host whose network is gone: it waits for an order to end us that cannot come,
+/// and would outlive us. SLURM's needs no such help.
+void end_unreachable_daemon() {
+  const auto name = read_file(fmt::format("/proc/{}/comm", getppid()));
+  if (name && *name == "orted\n") kill(getppid(), SIGKILL);
+}
+
+Result<std::optional<record::StatusFile>> make_status(const WorkerSettings& settings) {
+  if (settings.watched == record::WatchedThrough::nobody) return std::nullopt;
+  follow_the_launcher();
+  if (settings.watched == record::WatchedThrough::output)
+    return record::StatusFile::in_memory(settings.rank);
+  auto file =
+      record::StatusFile::create(settings.folder->status_file(settings.rank), settings.rank);
+  if (!file) return tl::unexpected(file.error());
+  return std::move(*file);
 }
 
 class Worker final : public StepObserver {
@@ -37,7 +57,9 @@ class Worker final : public StepObserver {
         crash_words_(settings.rank, status_ ? &*status_ : nullptr) {
     // Without a checkpoint to write, a signal ends us as it ends any program.
     if (run.checkpoints)
-      stop_.emplace(settings.folder ? std::vector{SIGUSR1} : std::vector{SIGUSR1, SIGTERM});
+      stop_.emplace(watched() ? std::vector{SIGUSR1} : std::vector{SIGUSR1, SIGTERM});
+    if (settings.watched == record::WatchedThrough::output)
+      reporter_.emplace(*status_, write_line_to_stderr);
   }
 
   record::RunRecord run() {
@@ -50,6 +72,11 @@ class Worker final : public StepObserver {
       give_up(failure.what());
       _exit(rank_failed);
     }
+  }
+
+  /// After the last word of MPI.
+  void report_end(int exit_code) {
+    if (reporter_) reporter_->report_end(exit_code);
   }
 
   void begins(Index step, const StepLimit& limit) override {
@@ -76,6 +103,8 @@ class Worker final : public StepObserver {
   bool stop_requested() override { return stop_ && stop_->raised(); }
 
  private:
+  bool watched() const { return settings_.watched != record::WatchedThrough::nobody; }
+
   /// The watch of a step begins when it is made and is called off with it.
   struct StepWatch {
     StepWatch(comm::Watchdog& dog, std::string what, std::chrono::milliseconds limit)
@@ -130,8 +159,14 @@ class Worker final : public StepObserver {
                    static_cast<long long>(step_), words.c_str());
       return;
     }
-    status_->failed(words);
+    leave(words);
     std::this_thread::sleep_for(std::chrono::seconds(10));
+    if (reporter_) end_unreachable_daemon();
+  }
+
+  void leave(const std::string& words) {
+    status_->failed(words);
+    if (reporter_) reporter_->report_now();
   }
 
   /// To the rank whose doing it is: one account of it is enough.
@@ -159,7 +194,7 @@ class Worker final : public StepObserver {
       return;
     }
     if (what.starts_with("MPI_")) status_->waiting("world", what);  // all ranks come together there
-    status_->failed(words);
+    leave(words);
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // the launcher looks first
   }
 
@@ -170,6 +205,7 @@ class Worker final : public StepObserver {
   std::optional<record::StatusFile> status_;
   StatusTrace trace_;
   CrashWords crash_words_;
+  std::optional<StatusReporter> reporter_;
   record::RunRecord partial_;
   Index step_ = 0;
   comm::Watchdog watchdog_{[this](const std::string& what, std::chrono::milliseconds limit) {
@@ -182,17 +218,13 @@ class Worker final : public StepObserver {
 
 Result<record::RunRecord> run_mpi_worker(const TrainingRun& run, const WorkerSettings& settings,
                                          const RunListener& listener) {
-  std::optional<record::StatusFile> status;
-  if (settings.folder) {
-    follow_the_launcher();
-    auto file =
-        record::StatusFile::create(settings.folder->status_file(settings.rank), settings.rank);
-    if (!file) return tl::unexpected(file.error());
-    status = std::move(*file);
-  }
-  auto record = Worker(run, settings, listener, std::move(status)).run();
+  auto status = make_status(settings);
+  if (!status) return tl::unexpected(status.error());
+  Worker worker(run, settings, listener, std::move(*status));
+  auto record = worker.run();
+  if (settings.rank == 0 && settings.complete) settings.complete(record);
+  worker.report_end(record.exit);
   if (settings.rank != 0) return record;
-  if (settings.complete) settings.complete(record);
   for (const auto& path : settings.records)
     if (const auto written = record::write_run_record(path, record); !written)
       return tl::unexpected(written.error());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "record/rank_report.hpp"
 #include "record/run_folder.hpp"
 #include "train/in_process.hpp"
 
@@ -12,9 +13,9 @@ namespace cpplan::train {
 
 struct WorkerSettings {
   int rank = 0;
-  /// Of the launcher that watches us; none: mpirun was started by somebody else, and a rank that
-  /// fails says so itself and aborts the job.
-  std::optional<record::RunFolder> folder;
+  /// By nobody: a rank that fails says so itself and aborts the job.
+  record::WatchedThrough watched = record::WatchedThrough::nobody;
+  std::optional<record::RunFolder> folder;     // of the launcher that watches us through it
   std::vector<std::filesystem::path> records;  // where rank 0 writes the record, or what there is
   std::optional<Seconds> timeout;
   device::Backend backend = device::Backend::cpu;

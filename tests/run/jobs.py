@@ -276,7 +276,12 @@ def refused():
     assert huge.returncode == 1 and "--shrink" in huge.stderr, huge
     dry = run(*EIGHT, "--dry-run")
     assert dry.returncode == 0 and "mpirun --tag-output -n 8" in dry.stdout, dry
-    assert "rank 7  tp 1  cp 1  pp 1  dp 0" in dry.stdout, dry
+    assert re.search(r"rank 7  host \S+  local 7  tp 1  cp 1  pp 1  dp 0", dry.stdout), dry
+    shown = json.loads(run(*EIGHT, "--dry-run", "--format", "json").stdout)
+    assert shown["command"]["arguments"][:4] == ["mpirun", "--tag-output", "-n", "8"], shown
+    assert shown["ranks"][6]["local_rank"] == 6 and shown["ranks"][6]["tp"] == 0, shown
+    few = run(*EIGHT, "--hosts", "host1:2,host2:2")
+    assert few.returncode == 3 and "4 slots on 2 hosts for 8 ranks" in few.stderr, few
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ constexpr std::array table = {
          {"max_steps: 10", "--world-size 8 --launch-command \"srun --nodes 2 --ntasks-per-node 4 torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint first:29500 train.py\""}, {"max_steps: 10", "--world-size 8 --launch-command \"srun --nodes 2 --ntasks-per-node 1 torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint first:29500 train.py\""}, "SLURM's srun manual; torchrun's documentation"},
     Page{"CP527", "MPI ranks that srun starts find each other through PMIx.",
          {"max_steps: 10", "--world-size 8 --launch-command \"srun --mpi=pmi2 -n 8 ./program\""}, {"max_steps: 10", "--world-size 8 --launch-command \"srun --mpi=pmix -n 8 ./program\""}, "Open MPI under srun"},
+    Page{"CP530", "A tensor-parallel group exchanges activations in every layer; between hosts that goes at the network's speed.", {}, {}, "this program's launcher"},
 };
 // clang-format on
 

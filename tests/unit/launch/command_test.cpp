@@ -61,12 +61,6 @@ TEST_CASE("shell line: can be pasted into a shell") {
   CHECK(shell_line(command) == R"(A=1 B='$HOME' mpirun 'it'\''s' 'a b' '' x.yaml)");
 }
 
-TEST_CASE("rank map: names the coordinates of every rank") {
-  const auto lines = rank_map(layout::Ranks({.tp = 2, .cp = 2, .pp = 2, .dp = 1}));
-  REQUIRE(lines.size() == 8);
-  CHECK(lines[5] == "rank 5  tp 1  cp 0  pp 1  dp 0");
-}
-
 TEST_CASE("started as: the launcher has no rank") {
   const auto identity = started_as({{"SLURM_PROCID", "0"}, {"PATH", "/bin"}});
   REQUIRE(identity);
@@ -82,6 +76,18 @@ TEST_CASE("started as: ranks of ours know their folder and those of others have 
   CHECK_FALSE((*foreign)->folder);
   variables["CPPLAN_RUN_FOLDER"] = "/dev/shm/x";
   CHECK((*started_as(variables))->folder->path == "/dev/shm/x");
+  CHECK((*started_as(variables))->watched == record::WatchedThrough::folder);
+}
+
+TEST_CASE("started as: one task of a step is a shell unless we have started it") {
+  cluster::Variables variables = {{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}};
+  CHECK_FALSE(*started_as(variables));
+  variables[std::string(reports_variable)] = "1";
+  const auto rank = started_as(variables);
+  REQUIRE(rank);
+  REQUIRE(*rank);
+  CHECK((*rank)->watched == record::WatchedThrough::output);
+  CHECK_FALSE((*rank)->folder);
 }
 
 TEST_CASE("started as: contradicting variables are an error that names both") {
