@@ -9,6 +9,7 @@
 #include "comm/ledger.hpp"
 #include "engine/context_parallel.hpp"
 #include "engine/job.hpp"
+#include "engine/rank_groups.hpp"
 
 namespace cpplan::test {
 
@@ -54,7 +55,8 @@ struct ParallelRun {
   std::vector<comm::Ledger> forward, backward;  // what each rank posted
 };
 /// On in-process ranks in fp64, in memory full of NaN, padding rows of the input among it.
-ParallelRun run_attention(const AttentionCase&, const AttentionInput&);
+ParallelRun run_attention(const AttentionCase&, const AttentionInput&,
+                          const MakeGroups& make_groups = over_threads);
 
 /// What every rank sends, by the closed formulas: ring attention (arXiv 2310.01889), the gather of
 /// Llama 3 (arXiv 2407.21783), Ulysses (arXiv 2309.14509) and the two levels of LoongTrain (arXiv

@@ -6,11 +6,11 @@
 
 namespace cpplan::test {
 
-inline void check_attention(const AttentionCase& c) {
+inline void check_attention(const AttentionCase& c, const MakeGroups& make_groups = over_threads) {
   CAPTURE(c.name);
   const AttentionInput input = attention_input(c);
   const AttentionResult dense = dense_attention(c, input);
-  const ParallelRun run = run_attention(c, input);
+  const ParallelRun run = run_attention(c, input, make_groups);
   CHECK(run.complaints == "");
   CHECK(greatest_difference(run.result.out, dense.out) <= 1e-12);
   CHECK(greatest_difference(run.result.lse, dense.lse) <= 1e-12);

@@ -79,27 +79,29 @@ class Rows {
 class Rank {
  public:
   Rank(const AttentionCase& c, const AttentionInput& input, ParallelRun& run, int number,
-       comm::ThreadWorld& world)
+       comm::ThreadWorld& world, const MakeGroups& make_groups)
       : c_(c), input_(input), run_(run), number_(number), endpoint_(world.endpoint(number)) {
     engine::Job job;
     job.dims.cp = c.cp;
     job.context_parallel = c.context_parallel;
-    set_ = comm::make_thread_groups(world, layout::Ranks(job.dims), number, trace_,
-                                    {.cp_inner = c.context_parallel.inner_size});
+    groups_ = make_groups(world, layout::Ranks(job.dims), number,
+                          {.cp_inner = c.context_parallel.inner_size});
+    before_ = endpoint_.posted();
     attention_ = std::make_unique<ParallelAttention>(
         job, 0, engine::AttentionShape{c.heads, c.kv_heads, d, kernels::DType::f64});
   }
 
   void run() {
-    const engine::Groups groups = engine::groups_of(set_);
+    const engine::Groups groups = engine::groups_of(groups_->set);
     const engine::Batch batch{.map = map_};
     engine::Step step{*ops_, groups, batch, saved_.arena(), scratch_.arena(), rebuilt_.arena()};
     ParallelAttention::Saved saved;
     forward(step, saved);
-    run_.forward[number_] = endpoint_.posted();
+    const comm::Ledger between = endpoint_.posted();
+    run_.forward[number_] = difference(between, before_);
     scratch_.poison();
     backward(step, saved);
-    run_.backward[number_] = difference(endpoint_.posted(), run_.forward[number_]);
+    run_.backward[number_] = difference(endpoint_.posted(), between);
   }
 
  private:
@@ -148,7 +150,8 @@ class Rank {
   kernels::NoTrace trace_;
   std::unique_ptr<kernels::Ops> ops_ = kernels::make_reference_ops(trace_);
   PoisonedArena saved_{*ops_}, scratch_{*ops_}, rebuilt_{*ops_};
-  comm::GroupSet set_;
+  std::unique_ptr<RankGroups> groups_;
+  comm::Ledger before_;  // posted to connect the groups
   std::unique_ptr<ParallelAttention> attention_;
   layout::SequenceMap map_ = c_.map();
   Rows rows_{map_, static_cast<int>(number_)};
@@ -156,7 +159,8 @@ class Rank {
 
 }  // namespace
 
-ParallelRun run_attention(const AttentionCase& c, const AttentionInput& input) {
+ParallelRun run_attention(const AttentionCase& c, const AttentionInput& input,
+                          const MakeGroups& make_groups) {
   ParallelRun run;
   run.result = {.out = std::vector<double>(input.q.size(), nan),
                 .lse = std::vector<double>(input.q.size() / AttentionCase::head_dim, nan),
@@ -166,8 +170,8 @@ ParallelRun run_attention(const AttentionCase& c, const AttentionInput& input) {
   run.forward.resize(static_cast<std::size_t>(c.cp));
   run.backward.resize(static_cast<std::size_t>(c.cp));
   comm::ThreadWorld world(c.cp, std::chrono::seconds(20));
-  const auto done =
-      comm::run_ranks(world, [&](int rank) { Rank(c, input, run, rank, world).run(); });
+  const auto done = comm::run_ranks(
+      world, [&](int rank) { Rank(c, input, run, rank, world, make_groups).run(); });
   if (!done) run.complaints += done.error().message;
   return run;
 }

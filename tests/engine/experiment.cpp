@@ -5,6 +5,7 @@
 
 #include "comm/rank_runner.hpp"
 #include "comm/threads.hpp"
+#include "engine/ledger_difference.hpp"
 
 namespace cpplan::test {
 namespace {
@@ -93,7 +94,8 @@ std::vector<std::string> broken_promises(const RankReport& report, const comm::L
   return broken;
 }
 
-Outcome train(const Experiment& e, const BackendFactory& make_backend) {
+Outcome train(const Experiment& e, const BackendFactory& make_backend,
+              const MakeGroups& make_groups) {
   const engine::Job job = job_of(e);
   const layout::Ranks ranks(job.dims, job.order);
   comm::ThreadWorld world(ranks.world(), std::chrono::seconds(60));
@@ -101,20 +103,20 @@ Outcome train(const Experiment& e, const BackendFactory& make_backend) {
   outcome.sent.resize(static_cast<std::size_t>(job.dims.pp));
   std::mutex mutex;
   const auto done = comm::run_ranks(world, [&](int rank) {
-    kernels::NoTrace trace;
-    const auto set =
-        comm::make_thread_groups(world, ranks, rank, trace, engine::group_settings(job));
-    const RankReport report = train_rank(e, job, rank, set, make_backend);
+    const auto groups = make_groups(world, ranks, rank, engine::group_settings(job));
+    const comm::Ledger before = world.endpoint(rank).posted();
+    const RankReport report = train_rank(e, job, rank, groups->set, make_backend);
+    const comm::Ledger posted_in_steps = difference(world.endpoint(rank).posted(), before);
     std::lock_guard lock(mutex);
     if (rank == 0) outcome.losses = report.losses, outcome.grad_norms = report.grad_norms;
     merge(report.initial_weights, outcome.initial_weights);
     merge(report.final_weights, outcome.final_weights);
     merge(report.gradients, outcome.gradients);
     auto& sent = outcome.sent[ranks.coordinates(rank)[Dim::pp]];
-    for (const auto& [key, posted] : world.endpoint(rank).posted()) {
+    for (const auto& [key, posted] : posted_in_steps) {
       if (posted.bytes.count > 0) sent[key] += posted.bytes.count;
     }
-    for (const auto& what : broken_promises(report, world.endpoint(rank).posted(), e.steps)) {
+    for (const auto& what : broken_promises(report, posted_in_steps, e.steps)) {
       outcome.broken_promises.push_back("rank " + std::to_string(rank) + ": " + what);
     }
   });

@@ -10,6 +10,7 @@
 #include "comm/ledger.hpp"
 #include "engine/groups.hpp"
 #include "engine/meta_run.hpp"
+#include "engine/rank_groups.hpp"
 #include "kernels/backend.hpp"
 
 namespace cpplan::test {
@@ -75,8 +76,9 @@ struct RankReport {
 RankReport train_rank(const Experiment&, const engine::Job&, int rank, const comm::GroupSet&,
                       const BackendFactory&);
 
-/// All ranks as threads of this process.
-Outcome train(const Experiment&, const BackendFactory&);
+/// All ranks as threads of this process, connected as `make_groups` does it.
+Outcome train(const Experiment&, const BackendFactory&,
+              const MakeGroups& make_groups = over_threads);
 
 /// Names of what a rank sent or held otherwise than planned.
 std::vector<std::string> broken_promises(const RankReport&, const comm::Ledger& posted, int steps);
