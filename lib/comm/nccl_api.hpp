@@ -26,7 +26,6 @@ struct NcclApi {
   enum class Type : int { i32 = 2, f32 = 7, f64 = 8, bf16 = 9 };
   enum class Op : int { sum = 0, max = 2 };
 
-  int version = 0;  // 22809 is 2.28.9
   const char* (*error_string)(Result) = nullptr;
   const char* (*last_error)(Comm*) = nullptr;
 
@@ -49,8 +48,16 @@ struct NcclApi {
                        void* stream) = nullptr;
 };
 
-/// The one function that the plug-in exports, under this name.
-inline constexpr const char* nccl_plugin_entry = "cpplan_nccl_api";
-using NcclPluginEntry = const NcclApi* (*)(const char* version_of_cpplan);
+/// What the plug-in gives the program that opens it. The two are built of one source; the version
+/// tells a library of another build.
+struct NcclPlugin {
+  const char* cpplan_version = nullptr;
+  int nccl_version = 0;  // 22809 is 2.28.9
+  NcclApi api;
+};
+
+inline constexpr const char *nccl_plugin_file = "libcpplan_nccl.so",
+                            *nccl_plugin_entry = "cpplan_nccl_plugin";
+using NcclPluginEntry = const NcclPlugin* (*)();
 
 }  // namespace cpplan::comm

@@ -8,7 +8,7 @@ function(cpplan_folder name)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cpp)
   list(REMOVE_ITEM sources ${CPPLAN_NOT_BUILT})
-  list(FILTER sources EXCLUDE REGEX "/kernels/cuda/")  # a plug-in of its own
+  list(FILTER sources EXCLUDE REGEX "/(kernels/cuda|plugin)/")  # plug-ins of their own
   set(target cpplan_${name})
   if(sources)
     add_library(${target} STATIC ${sources})

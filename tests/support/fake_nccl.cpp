@@ -243,8 +243,7 @@ const char* last_error(NcclApi::Comm*) {
 }  // namespace
 
 const NcclApi& fake_nccl() {
-  static const NcclApi api{.version = 22809,
-                           .error_string = error_string,
+  static const NcclApi api{.error_string = error_string,
                            .last_error = last_error,
                            .get_unique_id = get_unique_id,
                            .init_rank = init_rank,
