@@ -48,7 +48,10 @@ Devices find_devices() {
 DeviceProperties device_properties(int device) {
   cudaDeviceProp found{};
   check_call(cudaGetDeviceProperties(&found, device), "cudaGetDeviceProperties");
+  char bus_id[32] = {};
+  check_call(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device), "cudaDeviceGetPCIBusId");
   return {found.name,
+          bus_id,
           {static_cast<Index>(found.totalGlobalMem)},
           found.multiProcessorCount,
           10 * found.major + found.minor};
@@ -165,6 +168,14 @@ void copy_to_host(void* host, const void* device, Bytes bytes, const Stream& str
 void copy_on_device(void* to, const void* from, Bytes bytes, const Stream& stream, Place place) {
   check_call(cudaMemcpyAsync(to, from, size(bytes), cudaMemcpyDeviceToDevice, stream.handle()),
              "cudaMemcpyAsync(device to device)", place);
+}
+void copy_rows(void* to, const void* from, const StridedRows& rows, const Stream& stream,
+               Place place) {
+  const auto bytes = [](Index count) { return static_cast<std::size_t>(count); };
+  check_call(cudaMemcpy2DAsync(to, bytes(rows.to_stride), from, bytes(rows.from_stride),
+                               bytes(rows.row_bytes), bytes(rows.rows), cudaMemcpyDefault,
+                               stream.handle()),
+             "cudaMemcpy2DAsync", place);
 }
 void fill_bytes(void* device, unsigned char value, Bytes bytes, const Stream& stream, Place place) {
   check_call(cudaMemsetAsync(device, value, size(bytes), stream.handle()), "cudaMemsetAsync",

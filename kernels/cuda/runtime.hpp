@@ -24,6 +24,7 @@ Devices find_devices();
 
 struct DeviceProperties {
   std::string name;
+  std::string bus_id;  // "0000:3b:00.0": the address of the hardware on its host
   Bytes memory;
   int multiprocessors = 0;
   int compute_capability = 0;  // 90 for 9.0
@@ -118,6 +119,13 @@ void copy_to_host(void* host, const void* device, Bytes bytes, const Stream& str
                   Place place = Place::current());
 void copy_on_device(void* to, const void* from, Bytes bytes, const Stream& stream,
                     Place place = Place::current());
+/// `rows` times `row_bytes`, from one distance between rows to another; each end is of the device,
+/// or pinned.
+struct StridedRows {
+  Index rows, row_bytes, from_stride, to_stride;  // strides in bytes
+};
+void copy_rows(void* to, const void* from, const StridedRows& rows, const Stream& stream,
+               Place place = Place::current());
 void fill_bytes(void* device, unsigned char value, Bytes bytes, const Stream& stream,
                 Place place = Place::current());
 

@@ -64,9 +64,17 @@ void NcclMonitor::guard() {
     change_.wait(lock, [&] { return ended_ || (!under_way_.empty() && !failed_); });
     if (ended_) return;
     lock.unlock();
-    if (const auto reason = look()) abort_all(*reason);
+    if (const auto reason = reason_to_end()) abort_all(*reason);
     lock.lock();
     change_.wait_for(lock, between_looks, [&] { return ended_; });
+  }
+}
+
+std::optional<std::string> NcclMonitor::reason_to_end() {
+  try {
+    return look();
+  } catch (const Failure& failure) {  // of the device
+    return failure.what();
   }
 }
 

@@ -55,6 +55,7 @@ class NcclMonitor {
 
  private:
   void guard();
+  std::optional<std::string> reason_to_end();
   std::optional<std::string> look();
   void abort_all(const std::string& reason);
 

@@ -157,8 +157,8 @@ Devices find_devices() {
   return {count, count > 0 ? "" : "the emulator is told to have none"};
 }
 
-DeviceProperties device_properties(int) {
-  return {"emulated device", {Index{64} << 30}, 8, 90};
+DeviceProperties device_properties(int device) {
+  return {"emulated device", "emulated:" + std::to_string(device), {Index{64} << 30}, 8, 90};
 }
 
 void use_device(int device, Place place) {
@@ -299,6 +299,20 @@ void copy_on_device(void* to, const void* from, Bytes bytes, const Stream& strea
   check_device_range(from, bytes, "copy_on_device", place);
   const std::size_t n = size(bytes);
   emulator::enqueue(stream, [=] { std::memmove(to, from, n); });
+}
+
+void copy_rows(void* to, const void* from, const StridedRows& rows, const Stream& stream,
+               Place place) {
+  if (rows.rows == 0) return;
+  const auto reach = [&](Index stride) { return Bytes{(rows.rows - 1) * stride + rows.row_bytes}; };
+  if (!is_pinned(to)) check_device_range(to, reach(rows.to_stride), "copy_rows", place);
+  if (!is_pinned(from)) check_device_range(from, reach(rows.from_stride), "copy_rows", place);
+  emulator::enqueue(stream, [=] {
+    for (Index row = 0; row < rows.rows; ++row)
+      std::memcpy(static_cast<std::byte*>(to) + row * rows.to_stride,
+                  static_cast<const std::byte*>(from) + row * rows.from_stride,
+                  size(Bytes{rows.row_bytes}));
+  });
 }
 
 void fill_bytes(void* device, unsigned char value, Bytes bytes, const Stream& stream, Place place) {
