@@ -117,7 +117,7 @@ struct PlainRow {
 
 /// Grid: (heads, query tiles).
 template <class T>
-__global__ void __launch_bounds__(PlainShape::threads)
+__global__ void __launch_bounds__(PlainShape::threads, 1)
     plain_forward(const __grid_constant__ WorkList work,
                   const __grid_constant__ AttentionArguments a,
                   const __grid_constant__ PlainTensors<T> t) {
@@ -166,7 +166,7 @@ struct PlainPair {
 
 /// Grid: (heads from t.first_head on, query tiles).
 template <class T>
-__global__ void __launch_bounds__(PlainShape::threads)
+__global__ void __launch_bounds__(PlainShape::threads, 1)
     plain_query_gradients(const __grid_constant__ WorkList work,
                           const __grid_constant__ AttentionArguments a,
                           const __grid_constant__ PlainTensors<T> t) {
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(PlainShape::threads)
 
 /// Grid: (key heads, key tiles).
 template <class T>
-__global__ void __launch_bounds__(PlainShape::threads)
+__global__ void __launch_bounds__(PlainShape::threads, 1)
     plain_key_gradients(const __grid_constant__ WorkList work,
                         const __grid_constant__ AttentionArguments a,
                         const __grid_constant__ PlainTensors<T> t) {
