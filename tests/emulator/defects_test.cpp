@@ -69,7 +69,7 @@ void writes_behind_shared() {
 void reads_behind_global(const float* in, float* out) {
   out[thread()] = in[thread() + 5000];
 }
-void writes_just_behind_global(float* out) {
+[[maybe_unused]] void writes_just_behind_global(float* out) {
   out[thread() + 4] = 1;
 }
 void writes_before_global(float* out) {

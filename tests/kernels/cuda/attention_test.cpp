@@ -119,12 +119,10 @@ TEST_CASE("cuda attention: f32 and rows that no tensor core takes are computed i
 }
 
 TEST_CASE("cuda attention: with a fixed order bits depend on no order of threads or copies") {
-  for (const Index head_dim : {64, 96}) {
-    const AttentionProblem p = with_heads(ring_problem(), 2, 1, head_dim);
-    const AttentionResults one = on_device(p, GradientOrder::fixed);
-    const OtherOrder reversed;
-    CHECK(same_bits(one, on_device(p, GradientOrder::fixed)));
-  }
+  const AttentionProblem p = with_heads(ring_problem(), 2, 1, 72);
+  const AttentionResults one = on_device(p, GradientOrder::fixed);
+  const OtherOrder reversed;
+  CHECK(same_bits(one, on_device(p, GradientOrder::fixed)));
 }
 
 TEST_CASE("cuda attention: heads in several turns give the same bits") {
