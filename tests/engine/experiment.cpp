@@ -11,26 +11,35 @@ namespace cpplan::test {
 namespace {
 using layout::Dim;
 
-double element(const kernels::Tensor& t, Index i) {
-  return t.dtype == kernels::DType::f64 ? t.as<double>()[i] : t.as<float>()[i];
+/// The values of a tensor, from wherever its backend keeps them.
+std::vector<double> values_of(const kernels::Tensor& t, kernels::Ops& ops) {
+  const auto read = [&]<class T>(T) {
+    std::vector<T> host(static_cast<std::size_t>(t.elements()));
+    ops(kernels::Download{t, host.data()});
+    return std::vector<double>(host.begin(), host.end());
+  };
+  return t.dtype == kernels::DType::f64 ? read(double{}) : read(float{});
 }
 
 /// Copies what a rank owns of a shard to its place in the whole tensor.
-void place(const engine::Parameter& p, const kernels::Tensor& owned, double scale, Tensors& whole) {
+void place(const engine::Parameter& p, std::span<const double> owned, double scale,
+           Tensors& whole) {
   auto& tensor = whole[p.shard.name];
   tensor.resize(static_cast<std::size_t>(p.shard.rows * p.shard.cols));
   for (Index i = 0; i < p.owned.count; ++i) {
     const Index row = (p.owned.first + i) / p.shard.col_count;
     const Index col = (p.owned.first + i) % p.shard.col_count;
-    if (row < p.shard.valid_rows()) tensor[p.shard.element(row, col)] = scale * element(owned, i);
+    if (row < p.shard.valid_rows()) tensor[p.shard.element(row, col)] = scale * owned[i];
   }
 }
 
 enum class Which { value, gradient };
-Tensors shards(const engine::Trainer& trainer, Which which, double scale = 1.0) {
+Tensors shards(const engine::Trainer& trainer, kernels::Ops& ops, Which which, double scale = 1.0) {
   Tensors out;
   for (const auto& p : trainer.parameters()) {
-    if (p.first_replica) place(p, which == Which::value ? p.master : p.grad, scale, out);
+    if (!p.first_replica) continue;
+    const auto& owned = which == Which::value ? p.master : p.grad;
+    place(p, values_of(owned, ops), scale, out);
   }
   return out;
 }
@@ -60,16 +69,16 @@ RankReport train_rank(const Experiment& e, const engine::Job& job, int rank,
   const auto backend = make_backend(trace);
   const engine::Groups groups = engine::groups_of(set);
   engine::Trainer trainer(*backend, groups, job, at, report.plan.memory);
-  report.initial_weights = shards(trainer, Which::value);
+  report.initial_weights = shards(trainer, *backend, Which::value);
   for (Index step = 1; step <= e.steps; ++step) {
     const auto source = [&](int m) { return micro_batch(e, step, m, at[Dim::dp]); };
     const auto result = trainer.step(step, learning_rate_at(e, step), source);
     report.losses.push_back(result.loss);
     report.grad_norms.push_back(result.grad_norm);
     const double mean = 1.0 / static_cast<double>(result.tokens);
-    if (step == 1) report.gradients = shards(trainer, Which::gradient, mean);
+    if (step == 1) report.gradients = shards(trainer, *backend, Which::gradient, mean);
   }
-  report.final_weights = shards(trainer, Which::value);
+  report.final_weights = shards(trainer, *backend, Which::value);
   report.peak = trainer.peak();
   return report;
 }
