@@ -98,9 +98,9 @@ std::string engine_lines(const Plan& plan, const std::string& config) {
       "    \"write a script for that number\" >&2\n"
       "  exit 1\n"
       "fi\n\n"
-      "# One task a rank. Each computes in one thread.\n"
-      "export OMP_NUM_THREADS=1\n"
-      "srun --mpi=pmix --kill-on-bad-exit=1 cpplan run {1} --world-size {0}{2} &\n",
+      "# It starts a task a rank with srun, watches them, and ends them all when one cannot go "
+      "on.\n"
+      "cpplan run {1} --launcher srun --world-size {0}{2} &\n",
       plan.world.size, config, plan.checkpoints ? " --resume" : "");
 }
 

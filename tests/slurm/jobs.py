@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASE, CPPLAN, SLURM_LOCAL = sys.argv[1:]
@@ -63,6 +65,12 @@ class Cluster:
         assert made.returncode == 0, made.stderr
         return "job.sh"
 
+    def wait_for_log(self, pattern, limit=60):
+        end = time.monotonic() + limit
+        while not re.search(pattern, self.log(), re.M):
+            assert time.monotonic() < end, self.log()
+            time.sleep(0.2)
+
     def remove_logs(self):
         for name in os.listdir(self.folder):
             if name.endswith(".log"):
@@ -110,6 +118,103 @@ def step(cluster):
     assert not losses(wrong.stdout), said
 
 
+class Supervised:
+    """`cpplan run` as the supervisor, in an allocation of a user at the controller."""
+
+    def __init__(self, cluster, *flags, steps="100000", size=("-N3", "-n8")):
+        command = [SLURM_LOCAL, "run", "env", "-C", cluster.folder, "salloc", "-Q", *size, CPPLAN,
+                   "run", "job.yaml", "--set", f"max_steps={steps}", *flags]
+        self.cluster = cluster
+        self.process = subprocess.Popen(command, env=cluster.environment, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait_for_step(self, step):
+        for line in self.process.stdout:
+            if line.split()[:1] == [str(step)]:
+                break
+        else:
+            raise AssertionError(self.process.stderr.read())
+        self.ranks = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ") as file:
+                    variables = file.read()
+                with open(f"/proc/{pid}/comm") as file:
+                    name = file.read().strip()
+            except OSError:
+                continue
+            rank = re.search(r"(?:^|\0)PMIX_RANK=(\d+)", variables)
+            if rank and name == "cpplan" and self.cluster.folder in variables:
+                self.ranks[int(rank.group(1))] = int(pid)
+        assert sorted(self.ranks) == list(range(8)), self.ranks
+
+    def end(self, limit):
+        begin = time.monotonic()
+        _, errors = self.process.communicate(timeout=limit + 60)
+        assert time.monotonic() - begin < limit, errors
+        end = time.monotonic() + 5
+        while any(os.path.exists(f"/proc/{pid}") for pid in self.ranks.values()):
+            assert time.monotonic() < end, f"left behind: {self.ranks}"
+            time.sleep(0.1)
+        return errors
+
+
+def supervised(cluster):
+    """In an allocation `cpplan run` starts the tasks itself; too few are refused with both numbers."""
+    done = cluster.run("salloc", "-Q", "-N3", "-n8", CPPLAN, "run", "job.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    plain = cluster.run("srun", "--mpi=pmix", "-N3", "-n8", CPPLAN, "run", "job.yaml")
+    assert losses(done.stdout) == losses(plain.stdout) and len(losses(done.stdout)) >= 3, done
+    wrong = cluster.run("salloc", "-Q", "-N2", "-n4", CPPLAN, "run", "job.yaml")
+    assert wrong.returncode == 1, wrong
+    assert "2*2*1*2 = 8 ranks, but the world has 4" in wrong.stdout, wrong
+    few = cluster.run("salloc", "-Q", "-N2", "-n4", CPPLAN, "run", "job.yaml", "-n", "8")
+    assert few.returncode == 3, few
+    assert "the allocation has 4 tasks, and the plan 8 ranks" in few.stderr, few
+
+
+def killed(cluster):
+    """A rank that dies on any node ends the job with one message; so do a stop and Ctrl-C."""
+    for victim, node in ((5, "node2"), (0, "node1"), (7, "node3")):
+        job = Supervised(cluster)
+        job.wait_for_step(3)
+        os.kill(job.ranks[victim], signal.SIGKILL)
+        errors = job.end(10)
+        assert job.process.returncode == 4, (job.process.returncode, errors)
+        assert len(re.findall("rank-failed", errors)) == 1, errors
+        assert re.search(rf"rank {victim} \({node}, pid {job.ranks[victim]}\) was killed by "
+                         r"signal 9 \(SIGKILL\) in step \d+", errors), errors
+    job = Supervised(cluster, "--timeout", "5")
+    job.wait_for_step(3)
+    os.kill(job.ranks[6], signal.SIGSTOP)
+    errors = job.end(20)
+    assert job.process.returncode == 4, (job.process.returncode, errors)
+    assert re.search(r"rank 6 \(node2, pid \d+\) has not been heard from", errors), errors
+
+
+def requeued(cluster):
+    """Asked to make room, a batch job writes a checkpoint, goes back into the queue, and trains on:
+    the losses are those of a job that nobody disturbed."""
+    steps = ["--set", "max_steps=150", "--set", "save_steps=100000"]
+    script = cluster.script("--nodes", "2", "--gpus-per-node", "4", *steps, "--set",
+                            f"output_dir={cluster.folder}/out")
+    job = cluster.run("sbatch", "--parsable", script).stdout.strip()
+    cluster.wait_for_log(r"^ *3 ")
+    asked = cluster.run("scancel", "--batch", "--signal=USR1", job)
+    assert asked.returncode == 0, asked
+    cluster.wait_for_log("stopped on request: all 8 ranks wrote a checkpoint")
+    cluster.wait_for_log(r"^ *150 ", limit=150)
+    log = cluster.log()
+    assert log.count("stopped on request") == 1, log
+    seen = [int(number) for number in re.findall(r"^ *(\d+) +\d\.\d", log, re.M)]
+    assert seen == list(range(1, 151)), log
+    here = subprocess.run([CPPLAN, "run", "job.yaml", "-n", "8", "--transport", "threads", *steps],
+                          cwd=cluster.folder, env=ENVIRONMENT, capture_output=True, text=True,
+                          timeout=120)
+    assert here.returncode == 0, here.stdout + here.stderr
+    assert losses(here.stdout)[:150] == losses(log)[:150], log
+
+
 def refused(cluster):
     """A bad config ends the job at once, and no rank starts."""
     script = cluster.script("--nodes", "2", "--gpus-per-node", "4")
@@ -125,4 +230,5 @@ def refused(cluster):
 
 
 with Cluster() as local:
-    {"batch": batch, "step": step, "refused": refused}[CASE](local)
+    cases = (batch, step, refused, supervised, killed, requeued)
+    {case.__name__: case for case in cases}[CASE](local)

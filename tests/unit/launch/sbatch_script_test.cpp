@@ -34,7 +34,8 @@ TEST_CASE("sbatch script: nodes and tasks are those of the plan") {
   CHECK(has_line(*script, "#SBATCH --requeue"));
   CHECK(has_line(*script, "#SBATCH --open-mode=append"));
   CHECK(has_line(*script, "cpplan validate 'runs/my llama.yaml' || exit"));
-  CHECK(script->find("cpplan run 'runs/my llama.yaml' --world-size 8 &\n") != std::string::npos);
+  CHECK(script->find("cpplan run 'runs/my llama.yaml' --launcher srun --world-size 8 &\n") !=
+        std::string::npos);
   CHECK(script->find("TP 2 x CP 2 x PP 1 x DP 2") != std::string::npos);
   CHECK(script->find("--gpus-per-node") == std::string::npos);
 }
@@ -67,7 +68,8 @@ TEST_CASE("sbatch script: the job is told what the plan was told") {
   const auto script = sbatch_script(planned(8, 2, 4), engine);
   const std::string config = "'runs/my llama.yaml' --set micro_batch_size=2 --with 'a b.yaml'";
   CHECK(has_line(*script, "cpplan validate " + config + " || exit"));
-  CHECK(script->find("cpplan run " + config + " --world-size 8 &\n") != std::string::npos);
+  CHECK(script->find("cpplan run " + config + " --launcher srun --world-size 8 &\n") !=
+        std::string::npos);
   const BatchProgram framework{"torchrun x", {"--set", "micro_batch_size=2"}};
   CHECK_FALSE(sbatch_script(planned(8, 2, 4), framework));
 }
