@@ -84,7 +84,7 @@ DIFFERENCES = {
     "--set seed=7": "seed 7 against 42",
     "--set cpplan.model.attention_dropout=0.2": "attention_dropout 0.2 against 0.1",
     "--set datasets=[{path:hurt_job.py}]": "another run than rank|no text to train on",
-    "--set micro_batch_size=2": "another run than rank",
+    "--set micro_batch_size=2": "micro_batch_size is 2, but must be 1",
     "--set learning_rate=fast": "learning_rate takes a number",
 }
 
