@@ -246,20 +246,30 @@ std::string first_error(const CheckedConfig& checked) {
   return fmt::format("{} is no config", checked.source.name());
 }
 
+/// A rank that cannot start says why to whoever watches it, too.
+int refuse(const std::optional<launch::RankIdentity>& rank, int exit_code,
+           const std::string& words) {
+  if (rank)
+    train::refuse_to_start({.rank = rank->rank, .watched = rank->watched, .folder = rank->folder},
+                           words);
+  return stop_with(exit_code, words);
+}
+
 /// The part that is the same for every role, and speaks for whoever is not a rank beside others.
 int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>& rank) {
   const bool speaks = !rank || (rank->rank == 0 && rank->watched == record::WatchedThrough::nobody);
   auto checked = check_run_config(options);
-  if (!checked) return stop_with(environment, checked.error().message);
+  if (!checked) return refuse(rank, environment, checked.error().message);
   if (!checked->plan || exit_code_of(checked->findings) != ok) {
-    if (!speaks) return stop_with(findings, first_error(*checked));
+    if (!speaks) return refuse(rank, findings, first_error(*checked));
     print_verdict(*checked, options.config.color);
     return findings;
   }
   if (options.dry_run) return dry_run(options, *checked->plan);
   const auto backend = backend_of(options, *checked->plan);
-  if (!backend) return stop_with(environment, backend.error().message);
+  if (!backend) return refuse(rank, environment, backend.error().message);
   auto prepared = prepare_run(options, std::move(*checked));
+  if (!prepared && rank) return refuse(rank, prepared.error().exit_code, prepared.error().message);
   if (!prepared) return stop_with(prepared.error());
   prepared->backend = *backend;
   if (speaks) print_verdict(prepared->checked, options.config.color);

@@ -23,6 +23,12 @@ bool died(const RankView& rank) {
   return alive_by_its_word(rank) && rank.life == Life::gone;
 }
 
+/// Before it met the others: none of them can have been the reason, and mpirun ends them for it.
+bool refused(const RankView& rank) {
+  return rank.status && rank.status->state == RankState::failed &&
+         rank.status->operation == record::before_start;
+}
+
 bool failed(const RankView& rank) {
   return rank.status && rank.status->state == RankState::failed;
 }
@@ -157,6 +163,7 @@ std::vector<std::string> help(const RankFailure& failure) {
 }  // namespace
 
 std::optional<RankFailure> first_failure(std::span<const RankView> ranks, Seconds default_limit) {
+  if (const auto* rank = find(ranks, refused)) return blame(Cause::failed, *rank);
   if (const auto* rank = find(ranks, died)) return blame(Cause::died, *rank);
   if (const auto* rank =
           find(ranks, [](const RankView& r) { return failed(r) && !was_waiting(r); }))

@@ -64,7 +64,7 @@ Entry first_entry(int rank) {
   e.pid = getpid();
   e.start_ticks = process_start_ticks(getpid()).value_or(0);
   put(e.host, host_name());
-  put(e.operation, "start");
+  put(e.operation, before_start);
   e.since = now();
   return e;
 }

@@ -25,6 +25,9 @@ enum class RankState : std::uint32_t {
 };
 std::string_view name_of(RankState);
 
+/// The operation of a rank that has not met the others yet.
+inline constexpr std::string_view before_start = "start";
+
 struct RankStatus {
   int rank = 0, pid = 0;
   Index start_ticks = 0;  // of the process, field 22 of /proc/PID/stat: tells a reused pid

@@ -120,7 +120,7 @@ class Worker final : public StepObserver {
 
   record::RunRecord run_in(comm::MpiWorld& world, StepLimit limit) {
     try {
-      if (status_) status_->computing("start");
+      if (status_) status_->computing("set-up");
       const layout::Ranks ranks(run_.job.dims, run_.job.order);
       if (world.size() != ranks.world())
         throw Failure(fmt::format("{} ranks were started for a plan of {}. Use mpirun -n {}",
@@ -215,6 +215,14 @@ class Worker final : public StepObserver {
 };
 
 }  // namespace
+
+void refuse_to_start(const WorkerSettings& settings, std::string_view words) {
+  auto status = make_status(settings);
+  if (!status || !*status) return;
+  (*status)->failed(words);
+  if (settings.watched == record::WatchedThrough::output)
+    StatusReporter(**status, write_line_to_stderr).report_now();
+}
 
 Result<record::RunRecord> run_mpi_worker(const TrainingRun& run, const WorkerSettings& settings,
                                          const RunListener& listener) {

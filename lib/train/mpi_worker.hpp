@@ -24,6 +24,10 @@ struct WorkerSettings {
   std::function<void(record::RunRecord&)> complete;
 };
 
+/// A watched rank that cannot even start leaves the reason where its launcher looks; the caller
+/// ends it.
+void refuse_to_start(const WorkerSettings&, std::string_view words);
+
 /// Exit code of a rank that failed.
 inline constexpr int rank_failed = 4;
 

@@ -137,6 +137,19 @@ TEST_CASE("first failure: a rank that never said a word is the one that others w
         std::string::npos);
 }
 
+TEST_CASE(
+    "first failure: a rank that cannot start is the cause of what mpirun does to the others") {
+  auto ranks = healthy();
+  ranks[0].life = Life::gone;
+  ranks[2].status->step = 0;
+  ranks[2].status->operation = cpplan::record::before_start;
+  fail(ranks[2], "no text to train on");
+  const auto failure = first_failure(ranks, limit);
+  REQUIRE(failure);
+  CHECK(failure->rank == 2);
+  CHECK(failure->last_words == "no text to train on");
+}
+
 TEST_CASE("first failure: ranks that have not named a limit get the one of the start") {
   auto ranks = healthy();
   for (auto& rank : ranks) rank.status->limit_seconds = 0, rank.unchanged = Seconds(10);
