@@ -5,6 +5,9 @@
 
 namespace cpplan::emulator {
 
+/// Hardware does not (tests/kernels/device).
+inline constexpr bool counting = true;
+
 /// Which ready thread of a block goes first. A kernel that lacks a barrier gives other results in
 /// one order than in the other.
 enum class ThreadOrder { ascending, descending };

@@ -96,7 +96,7 @@ TEST_CASE("cuda attention: errors are at most twice and three times those of pla
       check_bounds(errors(p, on_device(p, order), exact), errors(p, plain, exact));
     }
   }
-  CHECK(statistics().multiply_adds > before.multiply_adds);
+  if (emulator::counting) CHECK(statistics().multiply_adds > before.multiply_adds);
   CHECK(statistics().bank_conflicts == before.bank_conflicts);
 }
 
