@@ -24,16 +24,20 @@ struct Place {
 
 /// A collective operation at a place: where a thread waits for others.
 struct Meeting {
-  std::string_view operation{};
+  const char* operation = "";
   Place place{};
 
   bool operator==(const Meeting& other) const {
-    return operation == other.operation && place.line == other.place.line &&
-           std::string_view(place.file) == other.place.file;
+    return place.line == other.place.line && same(operation, other.operation) &&
+           same(place.file, other.place.file);
   }
   std::string text() const {
     return std::string(operation) + " at " + place.file + ":" + std::to_string(place.line);
   }
+
+ private:
+  /// Mostly one literal.
+  static bool same(const char* a, const char* b) { return a == b || std::string_view(a) == b; }
 };
 
 }  // namespace cpplan::emulator

@@ -36,8 +36,7 @@ void ThreadBlock::run(const Grid& grid, BlockIndex index, const std::function<vo
   defect_.clear();
   running_block = this;
   start_threads();
-  current_ = ready_.front();
-  ready_.pop_front();
+  current_ = ready_.pop();
   Fiber::switch_from(host_, thread().fiber);
   running_block = nullptr;
   if (!defect_.empty()) throw Defect(defect_);
@@ -63,7 +62,7 @@ void ThreadBlock::make_ready(int first, int count, int except) {
   const bool ascending = settings().threads == ThreadOrder::ascending;
   for (int n = 0; n < count; ++n) {
     const int i = ascending ? first + n : first + count - 1 - n;
-    if (i != except && !threads_[i]->exited) ready_.push_back(i);
+    if (i != except && !threads_[i]->exited) ready_.push(i);
   }
 }
 
@@ -90,8 +89,7 @@ void ThreadBlock::finish_thread() {
 void ThreadBlock::run_next(Fiber::Then then) {
   Fiber& from = thread().fiber;
   if (ready_.empty()) return Fiber::switch_from(from, host_, then);
-  current_ = ready_.front();
-  ready_.pop_front();
+  current_ = ready_.pop();
   Fiber::switch_from(from, thread().fiber, then);
 }
 
@@ -115,7 +113,6 @@ void ThreadBlock::sync_block(Place place) {
 
 void ThreadBlock::release_block() {
   at_barrier_ = 0;
-  for (int i = 0; i < grid_->threads; ++i) threads_[i]->waits = {};
   make_ready(0, grid_->threads, thread().exited ? -1 : current_);
 }
 
@@ -133,12 +130,7 @@ void ThreadBlock::arrive_at_warp(Warp& warp, Meeting meeting, void (*combine)(Sl
   }
   combine(warp.slots);
   warp.arrived = 0;
-  release_warp(current_ / warp_size * warp_size);
-}
-
-void ThreadBlock::release_warp(int first) {
-  for (int i = first; i < first + warp_size; ++i) threads_[i]->waits = {};
-  make_ready(first, warp_size, current_);
+  make_ready(current_ / warp_size * warp_size, warp_size, current_);
 }
 
 // --- reports -----------------------------------------------------------------------------------

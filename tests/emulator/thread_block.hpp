@@ -26,7 +26,7 @@ struct DeviceThread {
   Fiber fiber;
   int index = 0;
   bool exited = false;
-  Meeting waits{};                              // empty: it does not
+  Meeting waits{};                              // the last that it waited in
   std::vector<AsyncCopy> uncommitted{};         // copies that no commit has seen yet
   std::deque<std::vector<AsyncCopy>> groups{};  // and those under way, oldest first
 };
@@ -51,6 +51,19 @@ struct Grid {
   int threads = 0;
   std::byte* shared = nullptr;
   Index shared_bytes = 0;
+};
+
+/// Threads that can go on, in the order in which they will: a ring, since a block has so many.
+class ReadyThreads {
+ public:
+  void clear() { begin_ = end_ = 0; }
+  bool empty() const { return begin_ == end_; }
+  void push(int thread) { ring_[end_++ % ring_.size()] = thread; }
+  int pop() { return ring_[begin_++ % ring_.size()]; }
+
+ private:
+  std::array<int, 1024> ring_{};
+  unsigned begin_ = 0, end_ = 0;
 };
 
 class ThreadBlock {
@@ -91,7 +104,6 @@ class ThreadBlock {
   static void enter_thread();
 
   void arrive_at_warp(Warp& warp, Meeting meeting, void (*combine)(Slots&));
-  void release_warp(int first);
   void release_block();
   void finish_thread();
   void run_next(Fiber::Then then = Fiber::Then::comes_back);
@@ -106,7 +118,7 @@ class ThreadBlock {
   Fiber host_;
   std::vector<std::unique_ptr<DeviceThread>> threads_;
   std::vector<Warp> warps_;
-  std::deque<int> ready_;
+  ReadyThreads ready_;
   int current_ = 0, alive_ = 0, at_barrier_ = 0;
   Meeting barrier_{};
   std::string defect_;
