@@ -236,7 +236,11 @@ int run_as_rank(const RunOptions& options, const PreparedRun& prepared,
   auto archive = speaks ? RunArchive::open(options, *prepared.checked.plan) : RunArchive();
   if (!archive) return stop_with(environment, archive.error().message);
   if (speaks) print_now(run_header(prepared, options.transport));
-  return run_rank(options, prepared, rank);
+  using End = launch::Outcome::End;
+  const int code = run_rank(options, prepared, rank);
+  const End end = code == train::checkpointed ? End::checkpointed : End::finished;
+  if (code != environment) archive->add_outcome({end, {}}, "", code);
+  return code;
 }
 
 /// In a line: rank 0 or the launcher has found the same, or another config.
