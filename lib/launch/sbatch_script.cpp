@@ -63,6 +63,9 @@ std::string resources(const Plan& plan, const NodeShape& shape, const BatchProgr
     text += directive("gpus-per-node", std::to_string(shape.ranks_per_node));
   } else {
     text += directive("ntasks-per-node", std::to_string(shape.ranks_per_node));
+    // Of nodes without GPUs SLURM would refuse the job.
+    if (plan.config.cluster.gpu.given())
+      text += directive("gpus-per-node", std::to_string(shape.ranks_per_node));
   }
   return text + site_options(plan.config.cluster) + directive("output", job_name(plan) + "-%j.log");
 }

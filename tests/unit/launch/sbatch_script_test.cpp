@@ -45,9 +45,11 @@ TEST_CASE("sbatch script: the site's options are the config's") {
   CHECK(sbatch_script(plan, {})->find("--partition") == std::string::npos);
   plan.config.cluster.partition.value = "gpu";
   plan.config.cluster.time.value = "1-00:00:00";
+  plan.config.cluster.gpu.value = "h100";
   const auto script = sbatch_script(plan, {});
   CHECK(has_line(*script, "#SBATCH --partition=gpu"));
   CHECK(has_line(*script, "#SBATCH --time=1-00:00:00"));
+  CHECK(has_line(*script, "#SBATCH --gpus-per-node=4"));
 }
 
 TEST_CASE("sbatch script: a framework's launcher starts once a node and finds the first host") {
