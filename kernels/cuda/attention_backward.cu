@@ -31,8 +31,8 @@ template <class T>
 void launch_statistics(const AttentionBackward& op, const Heads& heads, const Stream& stream) {
   constexpr Index rows = statistics_threads / 32;
   launch(attention_statistics<T>,
-         {.grid_x = static_cast<unsigned>(heads.count),
-          .grid_y = static_cast<unsigned>(ceil_div(op.q.rows, rows)),
+         {.grid_x = static_cast<unsigned>(ceil_div(op.q.rows, rows)),
+          .grid_y = static_cast<unsigned>(heads.count),
           .threads = statistics_threads},
          stream, rows_of<const T>(op.out), rows_of<const T>(op.dout), rows_of<const float>(op.lse),
          static_cast<int>(op.q.rows), static_cast<int>(op.head_dim), static_cast<int>(heads.first),

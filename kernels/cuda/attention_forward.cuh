@@ -203,7 +203,6 @@ __global__ void __launch_bounds__(ForwardShape<head_dim>::threads)
   const int head = block_x(), kv_column = head / arguments.heads_per_kv_head * arguments.head_dim;
   const int tile = work.tiles - 1 - block_y();
   Walk next(work, arguments, tile);
-  if (next.done()) return;
 
   const auto fetch = [&](int stage) {
     const int row = work.blocks[next.block()].k_row + next.other().begin;
@@ -213,13 +212,13 @@ __global__ void __launch_bounds__(ForwardShape<head_dim>::threads)
     load_tile<Shape, Shape::keys, Shape::threads>(v + offset, {t.v.at(row, kv_column), t.v.stride},
                                                   valid, arguments.head_dim);
   };
-  const WorkBlock& first = work.blocks[next.block()];
+  const WorkBlock& first = work.blocks[first_block(work, tile)];
   const Range queries = Walk::owned(first, tile);
   const int first_row = first.q_row + queries.begin;
   load_tile<Shape, Shape::queries, Shape::threads>(
       q, {t.q.at(first_row, head * arguments.head_dim), t.q.stride}, queries.count(),
       arguments.head_dim);
-  fetch(0);
+  if (!next.done()) fetch(0);  // else no query sees a key, which is a result as well
   commit_copies();
   ForwardWarp<Shape> rows(arguments, head);
   rows.load(t, first_row, queries.count());

@@ -126,9 +126,9 @@ __global__ void __launch_bounds__(PlainShape::threads, 1)
   const int head = block_x(), tile = work.tiles - 1 - block_y(), column = head * a.head_dim;
   const int kv_column = head / a.heads_per_kv_head * a.head_dim;
   Walk walk(work, a, tile);
-  if (walk.done()) return;
-  const Range queries = Walk::owned(work.blocks[walk.block()], tile);
-  const int i = queries.begin + warp(), row = work.blocks[walk.block()].q_row + i;
+  const WorkBlock& first = work.blocks[first_block(work, tile)];
+  const Range queries = Walk::owned(first, tile);
+  const int i = queries.begin + warp(), row = first.q_row + i;
   memory.load(memory.own_first, t.q, row - warp(), column, queries.count());
   PlainRow own;
   if (i < queries.end) own.load(t.out.at(row, column), *t.lse.at(row, head), a.head_dim);

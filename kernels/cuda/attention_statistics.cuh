@@ -8,13 +8,13 @@ namespace cpplan::kernels::cuda {
 /// that all weights of the row become 0; and delta = out . dout.
 inline constexpr int statistics_threads = 256;
 
-/// Grid: (heads, rows over the warps of a block).
+/// Grid: (rows over the warps of a block, heads).
 template <class T>
 __global__ void attention_statistics(Rows<const T> out, Rows<const T> dout, Rows<const float> lse,
                                      int rows, int head_dim, int first_head, float* statistics) {
-  const int row = block_y() * (statistics_threads / 32) + warp();
+  const int row = block_x() * (statistics_threads / 32) + warp();
   if (row >= rows) return;
-  const int head = first_head + block_x();
+  const int head = first_head + block_y();
   float delta = 0;
   for (int d = lane(); d < head_dim; d += 32)
     delta +=
@@ -22,7 +22,7 @@ __global__ void attention_statistics(Rows<const T> out, Rows<const T> dout, Rows
   for (int distance = 16; distance > 0; distance /= 2) delta += shuffle_xor(delta, distance);
   if (lane() != 0) return;
   const float of_row = *lse.at(row, head);
-  float* const of_head = statistics + Index{2} * block_x() * rows;
+  float* const of_head = statistics + Index{2} * block_y() * rows;
   of_head[row] = of_row == -infinite ? infinite : of_row * log2_e;
   of_head[rows + row] = of_row == -infinite ? 0.0f : delta;
 }

@@ -141,16 +141,22 @@ TEST_CASE("cuda attention: calls for one block each merge to the result of all")
 }
 
 TEST_CASE("cuda attention: rows of no block stay as they are and rows without keys are zeros") {
-  AttentionProblem p = with_heads({"no keys", 60, 40}, 1, 1, 64);
-  p.blocks = {block(rows(8, 30, 0), rows(0, 40, 20), causal)};  // queries 0 to 19 see nothing
-  const AttentionResults r = on_device(p, GradientOrder::any);
-  CHECK(std::isnan(r.out(7, 0)));
-  CHECK(std::isnan(r.out(38, 63)));
-  CHECK(r.out(8, 0) == 0);
-  CHECK(r.lse(27, 0) == -infinity);
-  CHECK(r.lse(28, 0) > -infinity);
-  CHECK(r.dq(27, 5) == 0);
-  CHECK(r.dq(29, 5) != 0);
+  for (const DType dtype : {DType::bf16, DType::f32}) {
+    AttentionProblem p = with_heads({"no keys", 220, 40}, 1, 1, 64);
+    p.blocks = {block(rows(8, 200, 0), rows(0, 40, 150), causal)};  // queries 0 to 149 see nothing
+    DeviceAttention device(p, dtype);
+    device.attend();
+    device.differentiate(GradientOrder::any);
+    const AttentionResults r = device.results();
+    CHECK(std::isnan(r.out(7, 0)));
+    CHECK(std::isnan(r.out(208, 63)));
+    CHECK(r.out(8, 0) == 0);
+    CHECK(r.out(157, 63) == 0);
+    CHECK(r.lse(157, 0) == -infinity);
+    CHECK(r.lse(158, 0) > -infinity);
+    CHECK(r.dq(157, 5) == 0);
+    CHECK(r.dq(159, 5) != 0);
+  }
 }
 
 TEST_CASE("cuda attention: a call allocates nothing on the device") {
