@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "cluster/environment.hpp"
 #include "cluster/network.hpp"
+#include "cluster/numa.hpp"
 #include "cluster/site.hpp"
 #include "launch/cluster_command.hpp"
 #include "launch/rank_map.hpp"
@@ -168,7 +169,8 @@ int dry_run(const RunOptions& options, const plan::Plan& plan) {
   const auto command = command_of(*launch, options, {"/dev/shm/cpplan-XXXXXX"});
   if (!command) return stop_with(environment, command.error().message);
   const layout::Ranks ranks(plan.layout.dims, plan.layout.order);
-  const auto map = launch::map_ranks(ranks, launch->placement, devices_of(options, plan));
+  const auto map = launch::map_ranks(ranks, launch->placement, devices_of(options, plan),
+                                     {launch->host, cluster::numa_nodes().size()});
   if (options.format == RunFormat::json) {
     const Json document = Json::Object{{"schema", "cpplan/launch/1"},
                                        {"launcher", launch::name_of(launch->launcher)},

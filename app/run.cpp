@@ -13,6 +13,7 @@
 #include "app/usage.hpp"
 #include "base/signal_flag.hpp"
 #include "diag/rule_table.hpp"
+#include "launch/binding.hpp"
 #include "launch/scratch_folder.hpp"
 #include "launch/started_as.hpp"
 #include "launch/stop_request.hpp"
@@ -94,8 +95,15 @@ int local_rank() {
   return place ? static_cast<int>(place->number) : 0;
 }
 
+/// Whoever else started us has bound us as they like.
+void bind_here() {
+  if (const auto place = launch::local_place(cluster::process_variables()))
+    launch::bind_to_numa_node(*place, cluster::numa_nodes());
+}
+
 int run_rank(const RunOptions& options, const PreparedRun& prepared,
              const launch::RankIdentity& identity) {
+  if (identity.watched != record::WatchedThrough::nobody) bind_here();
   const train::WorkerSettings settings{
       .rank = identity.rank,
       .watched = identity.watched,

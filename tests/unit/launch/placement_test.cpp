@@ -93,16 +93,18 @@ TEST_CASE("placement: a tensor-parallel group on two hosts is a finding") {
 
 TEST_CASE("rank map: place and coordinates of every rank") {
   const layout::Ranks ranks({.tp = 2, .cp = 2, .pp = 2, .dp = 1});
-  const auto map = map_ranks(ranks, fill("node1:4,node2:4", 8), Devices::one_a_rank);
+  const auto map = map_ranks(ranks, fill("node1:4,node2:4", 8), Devices::one_a_rank, {"node2", 2});
   REQUIRE(map.size() == 8);
   const std::string text = to_text(map);
-  CHECK(text.find("rank 5  host node2  local 1  device 1  tp 1  cp 0  pp 1  dp 0\n") !=
+  CHECK(text.find("rank 5  host node2  local 1  device 1  numa 0  tp 1  cp 0  pp 1  dp 0\n") !=
         std::string::npos);
   const Json json = to_json(map);
   CHECK(json.at_path("6.host")->as_string() == "node2");
   CHECK(json.at_path("6.local_rank")->as_integer() == 2);
   CHECK(json.at_path("6.device")->as_integer() == 2);
+  CHECK(json.at_path("6.numa_node")->as_integer() == 1);
+  CHECK(json.at_path("0.numa_node")->is_null());
   CHECK(json.at_path("6.cp")->as_integer() == 1);
   CHECK(json.at_path("6.pp")->as_integer() == 1);
-  CHECK(to_json(map_ranks(ranks, fill("a", 8), Devices::none)).at_path("0.device")->is_null());
+  CHECK(to_json(map_ranks(ranks, fill("a", 8), Devices::none, {})).at_path("0.device")->is_null());
 }
