@@ -32,7 +32,7 @@ struct AttentionArguments {
 
 template <class Op>
 AttentionArguments attention_arguments(const Op& op) {
-  constexpr Index unbounded = Index{1} << 30;  // of positions, which work_lists() keeps below
+  constexpr Index unbounded = Index{1} << 29;  // of positions that work_lists() keeps below 2^28
   AttentionArguments a;
   a.head_dim = static_cast<int>(op.head_dim);
   a.heads_per_kv_head = static_cast<int>(op.q.cols / op.k.cols);

@@ -5,11 +5,11 @@
 namespace cpplan::kernels::cuda {
 namespace {
 
-/// Positions and rows so small that differences fit as well.
-constexpr Index greatest = Index{1} << 30;
+/// Positions and rows so small that sums and differences of some fit 32 bits.
+constexpr Index greatest = Index{1} << 28;
 
 int narrow(Index n) {
-  expect(n >= -greatest && n <= greatest, "rows and positions of attention fit 30 bits");
+  expect(n >= -greatest && n <= greatest, "rows and positions of attention are below 2^28");
   return static_cast<int>(n);
 }
 
@@ -31,6 +31,7 @@ std::vector<Block> ordered(std::span<const Block> blocks, Owner owner) {
 }
 
 WorkBlock work_block(const Block& b) {
+  narrow(b.q.last()), narrow(b.k.last());
   return {narrow(b.q.row),
           narrow(b.q.count),
           narrow(b.q.first),
