@@ -4,6 +4,7 @@
 #include "kernels/ops.hpp"
 
 namespace cpplan::kernels {
+class Device;
 
 template <class Op>
 struct Runs {
@@ -39,6 +40,9 @@ class Ops : public AllOps {
   /// Memory for one arena, aligned to Arena::alignment, freed with the backend. Once, at the start.
   /// Throws Failure when the device has no more.
   virtual std::byte* allocate(Bytes) = 0;
+
+  /// The device whose memory that is; none where it is the host's.
+  virtual Device* device() { return nullptr; }
 
  private:
   Trace& trace_;

@@ -34,7 +34,7 @@ void fill_normal(const Normal& op, Index first, Index count, T* values) {
 }  // namespace
 
 CudaOps::CudaOps(Trace& trace, int device)
-    : Ops((chosen(device), trace)), workspace_(workspace_bytes()) {}
+    : Ops((chosen(device), trace)), device_(device, stream_), workspace_(workspace_bytes()) {}
 
 std::byte* CudaOps::allocate(Bytes bytes) {
   return blocks_.emplace_back(Bytes{std::max<Index>(bytes.count, 1)}).data();

@@ -9,6 +9,7 @@
 #include "kernels/backend.hpp"
 #include "kernels/cuda/product.hpp"
 #include "kernels/cuda/staging.hpp"
+#include "kernels/cuda/stream_device.hpp"
 
 namespace cpplan::kernels::cuda {
 
@@ -17,6 +18,7 @@ class CudaOps final : public Ops {
   CudaOps(Trace& trace, int device);
 
   std::byte* allocate(Bytes bytes) override;
+  Device* device() override { return &device_; }
   const Stream& stream() const { return stream_; }
 
   void run(const Gemm&) override;
@@ -50,6 +52,7 @@ class CudaOps final : public Ops {
   std::span<std::byte> workspace(Bytes least);
 
   Stream stream_;
+  StreamDevice device_;
   DeviceMemory workspace_;
   Staging staging_;
   Products products_;

@@ -1,4 +1,3 @@
-// stream_device.hpp: for the device and, compiled as C++, for the emulated one.
 #include "kernels/cuda/stream_device.hpp"
 
 #include <algorithm>
