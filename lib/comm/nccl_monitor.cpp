@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "base/failure.hpp"
-
 namespace cpplan::comm {
 namespace {
 
@@ -55,7 +53,7 @@ void NcclMonitor::check() const {
   if (!failed_) return;
   std::unique_lock lock(mutex_);
   change_.wait(lock, [&] { return aborted_; });
-  throw Failure(reason_);
+  throw Failure(*reason_);
 }
 
 void NcclMonitor::guard() {
@@ -70,16 +68,16 @@ void NcclMonitor::guard() {
   }
 }
 
-std::optional<std::string> NcclMonitor::reason_to_end() {
+std::optional<Failure> NcclMonitor::reason_to_end() {
   try {
     return look();
   } catch (const Failure& failure) {  // of the device
-    return failure.what();
+    return failure;
   }
 }
 
 /// Forgets what is through. Why all must end, if it must.
-std::optional<std::string> NcclMonitor::look() {
+std::optional<Failure> NcclMonitor::look() {
   std::shared_ptr<const NcclTransfer> oldest;
   {
     const std::lock_guard lock(mutex_);
@@ -89,16 +87,16 @@ std::optional<std::string> NcclMonitor::look() {
   }
   const auto awaited = awaited_by(*oldest, settings_.place);
   if (const auto error = settings_.error())
-    return fmt::format(
-        "{} left NCCL, or NCCL failed ({}; {}). The rank that failed first says why; "
-        "NCCL_DEBUG=WARN says more",
-        awaited.peer, *error, awaited.operation);
-  if (Clock::now() >= oldest->until) return late(awaited, oldest->deadline);
+    return Failure(fmt::format("{} left NCCL, or NCCL failed ({}; {}). The rank that failed first "
+                               "says why; NCCL_DEBUG=WARN says more",
+                               awaited.peer, *error, awaited.operation),
+                   Failure::Role::witness);
+  if (Clock::now() >= oldest->until) return Failure(late(awaited, oldest->deadline));
   return {};
 }
 
 /// The reason is known before anything is let go, and told when everything is.
-void NcclMonitor::abort_all(const std::string& reason) {
+void NcclMonitor::abort_all(const Failure& reason) {
   {
     const std::lock_guard lock(mutex_);
     reason_ = reason;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/failure.hpp"
 #include "comm/communicator.hpp"
 #include "comm/endpoint.hpp"
 #include "kernels/device.hpp"
@@ -55,16 +56,16 @@ class NcclMonitor {
 
  private:
   void guard();
-  std::optional<std::string> reason_to_end();
-  std::optional<std::string> look();
-  void abort_all(const std::string& reason);
+  std::optional<Failure> reason_to_end();
+  std::optional<Failure> look();
+  void abort_all(const Failure& reason);
 
   kernels::Device& device_;
   Settings settings_;
   mutable std::mutex mutex_;
   mutable std::condition_variable change_;
   std::vector<std::shared_ptr<const NcclTransfer>> under_way_;  // the oldest first
-  std::string reason_;
+  std::optional<Failure> reason_;
   std::atomic<bool> failed_ = false;
   bool aborted_ = false, ended_ = false;
   std::thread thread_{[this] { guard(); }};  // last, when all it uses is there
