@@ -7,6 +7,7 @@
 #include "app/subcommands.hpp"
 #include "base/json.hpp"
 #include "cluster/environment.hpp"
+#include "comm/nccl_library.hpp"
 #include "diag/render_json.hpp"
 #include "diag/render_text.hpp"
 #include "launch/doctor.hpp"
@@ -39,11 +40,20 @@ Json document(const std::vector<Examined>& parts, const diag::Diagnostics& findi
                       {"diagnostics", diag::diagnostics_json(findings)}};
 }
 
+cluster::Site site_with_plugins() {
+  cluster::Site site = cluster::this_site();
+  if (const auto library = comm::nccl_library())
+    site.nccl_version = comm::nccl_version_text((*library)->nccl_version);
+  else
+    site.nccl_problem = library.error().message;
+  return site;
+}
+
 }  // namespace
 
 int doctor(const DoctorOptions& options) {
   const auto variables = cluster::read_environment(cluster::process_variables());
-  const auto parts = launch::examine(cluster::this_site(), variables);
+  const auto parts = launch::examine(site_with_plugins(), variables);
   if (options.format == DoctorFormat::json) {
     fmt::print("{}\n", document(parts, variables.findings).dump());
   } else {

@@ -34,6 +34,8 @@ struct Site {
   Index gpus = 0;                                     // NVIDIA device files
   std::string driver_version;                         // of the kernel module; empty without one
   bool driver_library = false, nccl_library = false;  // libcuda.so.1 and libnccl.so.2 can be loaded
+  std::string nccl_version;  // of the plug-in; empty where it does not load
+  std::string nccl_problem;  // why it does not
   bool infiniband = false;
   bool shares_address_spaces = true;  // a rank may read the memory of another (yama's ptrace_scope)
 };

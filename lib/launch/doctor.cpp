@@ -69,11 +69,16 @@ Examined examine_gpus(const Site& site) {
   return {"GPUs", Health::good, found, ""};
 }
 
+/// The plug-in is what a run opens; the library alone is not enough.
 Examined examine_nccl(const Site& site) {
-  if (site.nccl_library) return {"NCCL", Health::good, "libnccl.so.2 can be loaded", ""};
-  if (site.gpus < 2) return {"NCCL", Health::good, "not there, and not needed", ""};
-  return {"NCCL", Health::concern, fmt::format("not there, beside {} GPUs", site.gpus),
-          "install it (Debian: libnccl2), else messages go through the host"};
+  if (!site.nccl_version.empty())
+    return {"NCCL", Health::good, fmt::format("{}, by the plug-in", site.nccl_version), ""};
+  const std::string found =
+      site.nccl_library ? "libnccl.so.2 can be loaded, and not the plug-in" : "not there";
+  if (site.gpus < 2) return {"NCCL", Health::good, found + ": not needed", ""};
+  return {"NCCL", Health::concern, fmt::format("{}, beside {} GPUs", found, site.gpus),
+          site.nccl_library ? site.nccl_problem
+                            : "install it (Debian: libnccl2), else tensors go by way of the host"};
 }
 
 Examined examine_shared_memory(const Site& site) {

@@ -66,6 +66,10 @@ TEST_CASE("doctor: a device without its driver library and GPUs without NCCL") {
   CHECK(part_of(site, "NCCL").health == Health::concern);
   site.driver_library = site.nccl_library = true;
   CHECK(part_of(site, "GPUs").health == Health::good);
+  site.nccl_problem = "there is no libcpplan_nccl.so";
+  CHECK(part_of(site, "NCCL").health == Health::concern);
+  CHECK(part_of(site, "NCCL").help == site.nccl_problem);
+  site.nccl_version = "2.28.9";
   CHECK(part_of(site, "NCCL").health == Health::good);
   site.gpus = 0;
   CHECK(part_of(site, "GPUs").health == Health::concern);
