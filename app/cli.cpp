@@ -241,9 +241,8 @@ class CommandLine {
                                        {"cpu", device::BackendChoice::cpu},
                                        {"cuda", device::BackendChoice::cuda}},
                                       "what computes; auto: a GPU where there is one");
-    add_choice<Transport>(parser, "--transport", run_.transport,
-                          {{"mpi", Transport::mpi}, {"threads", Transport::threads}},
-                          "processes under mpirun, or threads of this one");
+    add_choice<Transport>(parser, "--transport", run_.transport, transports,
+                          "auto: nccl between GPUs, else mpi; threads of this process");
     add_choice<LauncherChoice>(parser, "--launcher", run_.launcher,
                                {{"auto", LauncherChoice::automatic},
                                 {"mpirun", LauncherChoice::mpirun},

@@ -2,6 +2,7 @@
 // What the command line asks for, as plain data: cli.cpp fills it in, the subcommands read it.
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/element_type.hpp"
@@ -83,7 +84,13 @@ struct LayoutOptions {
   LayoutFormat format = LayoutFormat::text;
 };
 
-enum class Transport { mpi, threads };
+/// automatic: processes, and between devices what suits them.
+enum class Transport { automatic, nccl, mpi, threads };
+inline const std::vector<std::pair<std::string, Transport>> transports = {
+    {"auto", Transport::automatic},
+    {"nccl", Transport::nccl},
+    {"mpi", Transport::mpi},
+    {"threads", Transport::threads}};
 enum class LauncherChoice { automatic, mpirun, srun };
 enum class RunFormat { text, json };
 
@@ -92,7 +99,7 @@ struct RunOptions {
   std::string path;
   std::optional<Index> ranks;                    // -n: the same as --world-size
   std::optional<device::BackendChoice> backend;  // none: of the config, or automatic
-  Transport transport = Transport::mpi;
+  Transport transport = Transport::automatic;
   LauncherChoice launcher = LauncherChoice::automatic;
   std::optional<std::string> hosts, hostfile;  // node1:4,node2:4, or a file of such lines
   std::optional<std::string> interface;        // eth1, or 10.0.0.0/24

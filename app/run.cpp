@@ -111,6 +111,7 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
       .records = record_paths(options),
       .timeout = options.timeout ? std::optional(train::Seconds(*options.timeout)) : std::nullopt,
       .backend = prepared.backend,
+      .transport = device_transport(options.transport),
       .local_rank = local_rank(),
       .complete = [&](record::RunRecord& record) {
         complete(record, options, *prepared.checked.plan);
@@ -280,6 +281,8 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
   if (options.dry_run) return dry_run(options, *checked->plan);
   const auto backend = backend_of(options, *checked->plan);
   if (!backend) return refuse(rank, environment, backend.error().message);
+  if (const auto carried = check_transport(options, *backend); !carried)
+    return refuse(rank, environment, carried.error().message);
   auto prepared = prepare_run(options, std::move(*checked));
   if (!prepared && rank) return refuse(rank, prepared.error().exit_code, prepared.error().message);
   if (!prepared) return stop_with(prepared.error());

@@ -80,6 +80,21 @@ Result<device::Backend> backend_of(const RunOptions& options, const plan::Plan& 
                                                 : BackendChoice::automatic);
 }
 
+Result<void> check_transport(const RunOptions& options, device::Backend backend) {
+  if (options.transport != Transport::nccl) return {};
+  if (backend == device::Backend::cpu)
+    return failure(
+        "--transport nccl has nothing to carry (it moves tensors of GPUs, and this run computes on "
+        "the cpu). use --transport mpi");
+  if (const auto library = comm::nccl_library(); !library) return tl::unexpected(library.error());
+  return {};
+}
+
+train::DeviceTransport device_transport(Transport transport) {
+  if (transport == Transport::automatic) return train::DeviceTransport::automatic;
+  return transport == Transport::nccl ? train::DeviceTransport::nccl : train::DeviceTransport::host;
+}
+
 Result<void> check_memory(const RunOptions& options, const Demand& wanted) {
   const auto machine = cluster::this_machine();
   if (!machine) return tl::unexpected(machine.error());

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "app/prepared_run.hpp"
+#include "train/connections.hpp"
 #include "train/step_limit.hpp"
 
 namespace cpplan::app {
@@ -33,6 +34,11 @@ Bytes arenas_of(plan::Plan plan);
 
 /// What the run computes on: as --backend says, else as the config does. Error: it is not there.
 Result<device::Backend> backend_of(const RunOptions&, const plan::Plan&);
+
+/// Error: --transport asks for what does not carry the tensors of that backend, or is not there.
+Result<void> check_transport(const RunOptions&, device::Backend);
+/// What is to carry the tensors of devices.
+train::DeviceTransport device_transport(Transport);
 
 /// Error where that does not fit this machine; it names what --shrink would need.
 Result<void> check_memory(const RunOptions& options, const Demand& demand);

@@ -96,14 +96,23 @@ std::string straggler_text(const record::RunRecord& record) {
   return text;
 }
 
+/// Between devices, the ranks find out what suits them.
+std::string carrier_of(device::Backend backend, Transport transport) {
+  const bool on_host = backend == device::Backend::cpu;
+  const std::string on = on_host ? "" : std::string(device::name_of(backend));
+  const std::string_view by = transport == Transport::threads                 ? "threads"
+                              : transport == Transport::nccl                  ? "nccl"
+                              : transport == Transport::automatic && !on_host ? ""
+                                                                              : "mpi";
+  return on.empty() || by.empty() ? fmt::format("{}{}", on, by) : fmt::format("{}, {}", on, by);
+}
+
 }  // namespace
 
 std::string run_header(const PreparedRun& prepared, Transport transport) {
   const auto& plan = *prepared.checked.plan;
   const auto& dims = plan.layout.dims;
-  std::string carrier = transport == Transport::mpi ? "mpi" : "threads";
-  if (prepared.backend != device::Backend::cpu)
-    carrier = fmt::format("{}, {}", device::name_of(prepared.backend), carrier);
+  const std::string carrier = carrier_of(prepared.backend, transport);
   return fmt::format(
       "# cpplan {}  {}  TP {} x CP {} x PP {} x DP {} = {} ranks ({})  {} samples of up to {} "
       "tokens a step  {} steps\n{:>6}  {:>9}  {:>10}  {:>13}  {:>9}\n",

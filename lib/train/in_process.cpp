@@ -7,6 +7,7 @@
 
 #include "base/failure.hpp"
 #include "engine/groups.hpp"
+#include "train/connections.hpp"
 
 namespace cpplan::train {
 namespace {
@@ -60,10 +61,22 @@ record::RunRecord train_rank_in(comm::ThreadWorld& world, int number, const Trai
   auto& endpoint = world.endpoint(number);
   const auto ops = device::make_ops(backend, trace, number, [&endpoint] { endpoint.progress(); });
   const layout::Ranks ranks(run.job.dims, run.job.order);
-  const auto groups =
-      comm::make_thread_groups(world, ranks, number, trace, engine::group_settings(run.job));
-  return train_rank(run, {number, *ops, groups, endpoint, Process::shared, &trace.clock()}, limit,
-                    observer);
+  const auto groups = engine::group_settings(run.job);
+  const HostSide host{.transport = "threads",
+                      .host = "this process",
+                      .rank = number,
+                      .endpoint = endpoint,
+                      .make_groups = [&](kernels::Trace& told) {
+                        return comm::make_thread_groups(world, ranks, number, told, groups);
+                      }};
+  const Connections connections(
+      host, ops->device(), trace,
+      {.ranks = ranks, .groups = groups, .wanted = DeviceTransport::host});
+  auto record = train_rank(
+      run, {number, *ops, connections.groups(), endpoint, Process::shared, &trace.clock()}, limit,
+      observer);
+  record.transport = connections.transport();
+  return record;
 }
 
 Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit,
@@ -86,7 +99,7 @@ Result<record::RunRecord> run_in_process(const TrainingRun& run, StepLimit limit
     for (int number = 0; number < size; ++number) threads.emplace_back(body, number);
   }
   if (words.any()) return failure(words.of_the_cause());
-  record.backend = device::name_of(backend), record.transport = "threads";
+  record.backend = device::name_of(backend);
   return record;
 }
 

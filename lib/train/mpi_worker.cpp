@@ -129,14 +129,18 @@ class Worker final : public StepObserver {
       auto& endpoint = world.endpoint();
       const auto ops = device::make_ops(settings_.backend, trace_, settings_.local_rank,
                                         [&endpoint] { endpoint.progress(); });
-      const auto groups =
-          comm::make_mpi_groups(world, ranks, trace_, engine::group_settings(run_.job));
-      auto record =
-          train_rank(run_, {world.rank(), *ops, groups, endpoint, Process::own, &trace_.clock()},
-                     limit, *this);
+      const Connections connections(host_side(world, ranks), ops->device(), trace_,
+                                    {.ranks = ranks,
+                                     .groups = engine::group_settings(run_.job),
+                                     .wanted = settings_.transport});
+      tell_of(connections);
+      auto record = train_rank(
+          run_, {world.rank(), *ops, connections.groups(), endpoint, Process::own, &trace_.clock()},
+          limit, *this);
       watch_.reset();
       if (status_) record.exit == checkpointed ? status_->checkpointed() : status_->finished();
-      record.backend = device::name_of(settings_.backend), record.transport = "mpi";
+      record.backend = device::name_of(settings_.backend);
+      record.transport = connections.transport();
       return record;
     } catch (const Failure& failure) {
       watch_.reset();
@@ -148,6 +152,22 @@ class Worker final : public StepObserver {
       give_up(fmt::format("an unexpected exception: {}", exception.what()));
       world.abort(rank_failed);
     }
+  }
+
+  HostSide host_side(comm::MpiWorld& world, const layout::Ranks& ranks) const {
+    const auto make_groups = [&world, &ranks, this](kernels::Trace& trace) {
+      return comm::make_mpi_groups(world, ranks, trace, engine::group_settings(run_.job));
+    };
+    return {.transport = "mpi",
+            .host = world.host_name(),
+            .rank = world.rank(),
+            .endpoint = world.endpoint(),
+            .make_groups = make_groups};
+  }
+
+  void tell_of(const Connections& connections) {
+    partial_.transport = connections.transport();
+    if (settings_.rank == 0 && !connections.note().empty()) notes(connections.note());
   }
 
   /// Leaves the last words and what the run had come to. Watched ranks then stand still until the
@@ -178,7 +198,8 @@ class Worker final : public StepObserver {
   void record_failure() {
     if (settings_.rank != 0) return;
     partial_.dims = run_.job.dims, partial_.order = run_.job.order;
-    partial_.backend = device::name_of(settings_.backend), partial_.transport = "mpi";
+    partial_.backend = device::name_of(settings_.backend);
+    if (partial_.transport.empty()) partial_.transport = "mpi";
     partial_.exit = rank_failed;
     for (const auto& path : settings_.records)
       if (const auto written = record::write_run_record(path, partial_); !written)

@@ -7,6 +7,7 @@
 
 #include "record/rank_report.hpp"
 #include "record/run_folder.hpp"
+#include "train/connections.hpp"
 #include "train/in_process.hpp"
 
 namespace cpplan::train {
@@ -19,6 +20,7 @@ struct WorkerSettings {
   std::vector<std::filesystem::path> records;  // where rank 0 writes the record, or what there is
   std::optional<Seconds> timeout;
   device::Backend backend = device::Backend::cpu;
+  DeviceTransport transport = DeviceTransport::automatic;  // of tensors of devices
   int local_rank = 0;  // among the ranks of this host: which of its devices it computes on
   /// Adds to the record of rank 0 what the worker does not know, before it is written.
   std::function<void(record::RunRecord&)> complete;
