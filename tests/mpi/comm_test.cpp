@@ -5,6 +5,7 @@
 #include "comm/rank_runner.hpp"
 #include "comm/transports.hpp"
 #include "mpi/world.hpp"
+#include "support/host_device.hpp"
 #include "unit/comm/battery.hpp"
 #include "unit/comm/recorder.hpp"
 
@@ -59,6 +60,26 @@ TEST_CASE("mpi: the same bits as threads for small and large messages") {
       CHECK(after[key].messages > start[key].messages);
     }
   }
+}
+
+TEST_CASE("mpi: tensors of devices get the same bits by way of the host") {
+  cpplan::test::HostDevice device(cpplan::test::HostStream::Kind::immediate);
+  PinnedBlocks blocks(device);
+  kernels::NoTrace of_host;
+  Recorder trace;
+  MpiWorld& world = the_world();
+  const Ledger before = world.endpoint().posted();
+  const auto group = make_staged_communicator(
+      device, blocks, world.endpoint(),
+      make_mpi_communicator(world, "tp", everybody(), world.rank(), of_host), trace);
+  for (const Index rows : {1, 2000}) {
+    const auto expected = on_threads(rows);
+    CHECK(several_at_once(*group, rows) == expected);
+    CHECK(one_after_the_other(*group, rows) == expected);
+  }
+  Ledger after = world.endpoint().posted(), start = before;
+  const std::pair<std::string, std::string> key = {"tp", "all_reduce"};
+  CHECK(after[key].bytes - start[key].bytes == trace.sent("tp", "all_reduce"));
 }
 
 TEST_CASE("mpi: the groups of a layout have the peers that it names") {
