@@ -120,7 +120,7 @@ std::vector<AttentionProblem> device_problems() {
       with_heads(dense("causal 150", 150, causal), 2, 1, 64),
       with_heads(dense("causal 150", 150, causal), 1, 1, 96),
       with_heads(dense("causal 150", 150, causal), 1, 1, 128),
-      with_heads(dense("causal 100", 100, causal), 1, 1, 256),
+      with_heads(dense("causal 140", 140, causal), 1, 1, 256),
       with_heads(dense("bidirectional 131", 131, bidirectional), 1, 1, 40),
       with_heads(dense("window of 17 in 200", 200, sliding_window(17)), 1, 1, 64),
       with_heads(packed(), 2, 2, 64),
