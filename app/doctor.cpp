@@ -6,8 +6,10 @@
 #include "app/exit_code.hpp"
 #include "app/subcommands.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "cluster/environment.hpp"
 #include "comm/nccl_library.hpp"
+#include "device/cuda.hpp"
 #include "diag/render_json.hpp"
 #include "diag/render_text.hpp"
 #include "launch/doctor.hpp"
@@ -42,6 +44,11 @@ Json document(const std::vector<Examined>& parts, const diag::Diagnostics& findi
 
 cluster::Site site_with_plugins() {
   cluster::Site site = cluster::this_site();
+  if (const auto devices = device::cuda_devices())
+    for (const auto& device : *devices)
+      site.cuda_devices.push_back(fmt::format("{} ({})", device.name, human_bytes(device.memory)));
+  else
+    site.cuda_problem = devices.error().message;
   if (const auto library = comm::nccl_library())
     site.nccl_version = comm::nccl_version_text((*library)->nccl_version);
   else

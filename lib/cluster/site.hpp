@@ -3,6 +3,7 @@
 // and judged elsewhere, so that a test can make up a site.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "cluster/machine.hpp"
@@ -34,6 +35,8 @@ struct Site {
   Index gpus = 0;                                     // NVIDIA device files
   std::string driver_version;                         // of the kernel module; empty without one
   bool driver_library = false, nccl_library = false;  // libcuda.so.1 and libnccl.so.2 can be loaded
+  std::vector<std::string> cuda_devices;              // that the plug-in computes on
+  std::string cuda_problem;                           // why there are none
   std::string nccl_version;  // of the plug-in; empty where it does not load
   std::string nccl_problem;  // why it does not
   bool infiniband = false;

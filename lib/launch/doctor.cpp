@@ -55,7 +55,13 @@ Examined examine_launcher(const Site& site, const Environment& environment) {
   return {"launcher", Health::good, found + ", with PMIx", ""};
 }
 
+/// What the plug-in can compute on comes before what the system says.
 Examined examine_gpus(const Site& site) {
+  if (!site.cuda_devices.empty())
+    return {
+        "GPUs", Health::good,
+        fmt::format("{} for ranks: {}", site.cuda_devices.size(), join(site.cuda_devices, ", ")),
+        ""};
   if (site.gpus == 0 && site.driver_version.empty())
     return {"GPUs", Health::good, "none: ranks compute on the CPU", ""};
   if (site.gpus == 0)
@@ -66,6 +72,8 @@ Examined examine_gpus(const Site& site) {
   if (!site.driver_library)
     return {"GPUs", Health::problem, found + ", and libcuda.so.1 cannot be loaded",
             "install the user part of that driver, or start the container with it"};
+  if (!site.cuda_problem.empty())
+    return {"GPUs", Health::concern, found + "; ranks compute on the CPU", site.cuda_problem};
   return {"GPUs", Health::good, found, ""};
 }
 

@@ -29,6 +29,18 @@ Examined part_of(const cluster::Site& site, std::string_view what,
   return part(examine(site, environment), what);
 }
 
+TEST_CASE("doctor: devices of the plug-in and GPUs that it does not reach") {
+  cluster::Site site = healthy();
+  site.cuda_problem = "there is no libcpplan_cuda.so";
+  CHECK(part_of(site, "GPUs").help.empty());  // nobody misses it where there is no GPU
+  site.gpus = 2, site.driver_version = "570.1", site.driver_library = true;
+  CHECK(part_of(site, "GPUs").health == Health::concern);
+  CHECK(part_of(site, "GPUs").help == site.cuda_problem);
+  site.cuda_devices = {"H100 (80 GiB)", "H100 (80 GiB)"}, site.cuda_problem = "";
+  CHECK(part_of(site, "GPUs").health == Health::good);
+  CHECK(part_of(site, "GPUs").found == "2 for ranks: H100 (80 GiB), H100 (80 GiB)");
+}
+
 TEST_CASE("doctor: nothing is wrong with a laptop") {
   for (const Examined& examined : examine(healthy(), {})) {
     CAPTURE(examined.what);
