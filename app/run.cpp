@@ -1,25 +1,23 @@
 // One subcommand, three roles: the launcher of ranks, a rank, and all ranks as threads.
 #include <fmt/format.h>
+
 #include <filesystem>
 
 #include "app/color.hpp"
 #include "app/exit_code.hpp"
 #include "app/progress_bar.hpp"
-#include "app/rank_launch.hpp"
 #include "app/run_archive.hpp"
 #include "app/run_steps.hpp"
 #include "app/run_text.hpp"
 #include "app/subcommands.hpp"
+#include "app/supervised_run.hpp"
 #include "app/usage.hpp"
 #include "base/signal_flag.hpp"
 #include "diag/rule_table.hpp"
 #include "launch/binding.hpp"
-#include "launch/scratch_folder.hpp"
 #include "launch/started_as.hpp"
-#include "launch/stop_request.hpp"
 #include "launch/supervisor.hpp"
 #include "plan/make_plan.hpp"
-#include "record/promises.hpp"
 #include "train/mpi_worker.hpp"
 #include "train/starting_point.hpp"
 
@@ -40,18 +38,8 @@ void complete(record::RunRecord& record, const RunOptions& options, plan::Plan p
   if (options.check && !record.broken_promises.empty()) record.exit = check_failed;
 }
 
-int verdict_on(const record::RunRecord& record, const RunOptions& options) {
-  if (!options.check || record.broken_promises.empty()) return ok;
-  return stop_with(check_failed, record::check_message(record.broken_promises));
-}
-
 void print_note(const std::string& line) {
   fmt::print(stderr, "note: {}\n", line);
-}
-
-/// Those that the run answers with a checkpoint and the end; none where it keeps no checkpoints.
-std::vector<int> checkpoint_signals(const PreparedRun& prepared) {
-  return prepared.run.checkpoints ? std::vector{SIGUSR1, SIGTERM} : std::vector<int>{};
 }
 
 /// Prints what has become of the ranks, and keeps the record.
@@ -129,75 +117,6 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
   return verdict == ok ? record->exit : verdict;
 }
 
-/// How the ranks ended, on standard error.
-int report(const launch::Outcome& outcome, int world, ColorMode mode) {
-  using End = launch::Outcome::End;
-  switch (outcome.end) {
-    case End::finished:
-      return outcome.exit_code;
-    case End::checkpointed:
-      fmt::print(stderr, "stopped on request: all {} ranks wrote a checkpoint\n", world);
-      return train::checkpointed;
-    case End::interrupted:
-      fmt::print(stderr, "interrupted: all {} ranks were stopped\n", world);
-      return interrupted;
-    case End::failed:
-      break;
-  }
-  const diag::Diagnostics finding = {launch::to_diagnostic(*outcome.failure, world)};
-  fmt::print(stderr, "{}", diag::render_text(finding, {}, color_of(Stream::standard_error, mode)));
-  return rank_failed;
-}
-
-int verdict_of_ranks(const RunOptions& options, const launch::Outcome& outcome,
-                     const launch::Supervision& job) {
-  const int code = report(outcome, job.world, options.config.color);
-  const bool judged = !options.check || job.watched == record::WatchedThrough::output;
-  if (code != ok || judged) return code;
-  const auto record = record::read_run_record(job.folder.record_file());
-  if (!record) return stop_with(environment, record.error().message);
-  return verdict_on(*record, options);
-}
-
-int launch_ranks(const RunOptions& options, const PreparedRun& prepared, const RankLaunch& how,
-                 RunArchive& archive) {
-  const launch::StopRequest stop;
-  const auto scratch = launch::ScratchFolder::create();
-  if (!scratch) return stop_with(environment, scratch.error().message);
-  const SignalFlag request(checkpoint_signals(prepared));
-  ProgressBar bar(prepared.run.steps);
-  const launch::Listener listener{
-      .line =
-          [&](int rank, launch::Stream stream, const std::string& line) {
-            bar.clear();
-            archive.add_line(rank, line);
-            if (stream == launch::Stream::out) return print_now(line + "\n");
-            fmt::print(stderr, "rank {}: {}\n", rank, line);
-          },
-      .progress = [&](Index step) { bar.show(step); },
-      .stop_requested = [&] { return stop.made(); },
-      .stop_repeated = [&] { return stop.repeated(); },
-      .checkpoint_requested = [&] { return request.raised(); }};
-  const int world = static_cast<int>(prepared.run.job.dims.world());
-  launch::Supervision job{.world = world,
-                          .folder = scratch->folder(),
-                          .launcher = how.launcher,
-                          .watched = how.watched,
-                          .host = how.host};
-  if (options.timeout) job.start_limit = launch::Seconds(*options.timeout);
-  const auto processes = launch::make_processes();
-  const auto command = command_of(how, options, scratch->folder());
-  if (!command) return stop_with(environment, command.error().message);
-  const auto outcome = launch::supervise(*processes, *command, job, listener);
-  bar.clear();
-  if (!outcome) return stop_with(environment, outcome.error().message);
-  const int code = verdict_of_ranks(options, *outcome, job);
-  const auto& failure = outcome->failure;
-  archive.add_outcome(*outcome, failure ? launch::to_diagnostic(*failure, world).message : "",
-                      code);
-  return code;
-}
-
 /// Of the memory of this host, by the ranks on it; arenas may be the devices'.
 Demand demand_of(const PreparedRun& prepared, Index ranks) {
   const auto& plan = *prepared.checked.plan;
@@ -227,7 +146,7 @@ int run_launcher(const RunOptions& options, const PreparedRun& prepared) {
   auto archive = RunArchive::open(options, *prepared.checked.plan);
   if (!archive) return stop_with(environment, archive.error().message);
   print_now(run_header(prepared, options.transport));
-  return launch_ranks(options, prepared, *how, *archive);
+  return supervise_ranks(options, prepared, *how, *archive);
 }
 
 int run_in_threads(const RunOptions& options, const PreparedRun& prepared) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 
 #include "app/color.hpp"
@@ -11,6 +12,7 @@
 #include "diag/rule_table.hpp"
 #include "launch/memory_check.hpp"
 #include "plan/make_plan.hpp"
+#include "record/promises.hpp"
 
 namespace cpplan::app {
 
@@ -63,6 +65,15 @@ void print_verdict(const CheckedConfig& checked, ColorMode mode) {
 train::StepLimit limit_of(const RunOptions& options) {
   if (!options.timeout) return train::StepLimit();
   return train::StepLimit(train::Seconds(*options.timeout));
+}
+
+int verdict_on(const record::RunRecord& record, const RunOptions& options) {
+  if (!options.check || record.broken_promises.empty()) return ok;
+  return stop_with(check_failed, record::check_message(record.broken_promises));
+}
+
+std::vector<int> checkpoint_signals(const PreparedRun& prepared) {
+  return prepared.run.checkpoints ? std::vector{SIGUSR1, SIGTERM} : std::vector<int>{};
 }
 
 Bytes arenas_of(plan::Plan plan) {

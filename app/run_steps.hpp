@@ -1,8 +1,10 @@
 #pragma once
 // What `run` and `verify` have in common on their way to a first step.
 #include <string_view>
+#include <vector>
 
 #include "app/prepared_run.hpp"
+#include "record/run_record.hpp"
 #include "train/connections.hpp"
 #include "train/step_limit.hpp"
 
@@ -23,6 +25,12 @@ int check_rank_flags(std::string_view subcommand, const RunOptions& options);
 void print_verdict(const CheckedConfig& checked, ColorMode mode);
 
 train::StepLimit limit_of(const RunOptions& options);
+
+/// 5, with what was broken on standard error, where --check asks for promises that do not hold.
+int verdict_on(const record::RunRecord& record, const RunOptions& options);
+
+/// Those that the run answers with a checkpoint and the end; none where it keeps no checkpoints.
+std::vector<int> checkpoint_signals(const PreparedRun& prepared);
 
 /// What `processes` of this machine hold together.
 struct Demand {
