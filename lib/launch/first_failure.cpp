@@ -38,10 +38,13 @@ bool was_waiting(const RankView& rank) {
   return rank.status && !rank.status->group.empty();
 }
 
-bool stale(const RankView& rank, Seconds default_limit) {
-  if (!alive_by_its_word(rank)) return false;
+bool unchanged_for_long(const RankView& rank, Seconds default_limit) {
   const double own = rank.status->limit_seconds;
   return rank.unchanged > (own > 0 ? Seconds(own) : default_limit) + grace;
+}
+
+bool stale(const RankView& rank, Seconds default_limit) {
+  return alive_by_its_word(rank) && unchanged_for_long(rank, default_limit);
 }
 
 template <class Test>
@@ -49,6 +52,16 @@ const RankView* find(std::span<const RankView> ranks, Test&& test) {
   for (const RankView& rank : ranks)
     if (test(rank)) return &rank;
   return nullptr;
+}
+
+/// When all have done their work: a process that should have gone and is still there.
+const RankView* lingering(std::span<const RankView> ranks, Seconds default_limit) {
+  const auto at_work = [](const RankView& r) { return !r.status || alive_by_its_word(r); };
+  if (find(ranks, at_work)) return nullptr;
+  return find(ranks, [&](const RankView& r) {
+    const bool is_there = r.life == Life::running || r.life == Life::stopped;
+    return is_there && unchanged_for_long(r, default_limit);
+  });
 }
 
 /// Of those that neither wait nor have failed: the one that has not moved for longest.
@@ -171,6 +184,8 @@ std::optional<RankFailure> first_failure(std::span<const RankView> ranks, Second
   if (const auto* rank = find(ranks, failed)) return behind_the_wait(ranks, *rank);
   const auto overdue = [&](const RankView& r) { return stale(r, default_limit); };
   if (const auto* rank = find(ranks, overdue)) return behind_the_wait(ranks, *rank);
+  if (const auto* rank = lingering(ranks, default_limit))
+    return blame(rank->life == Life::stopped ? Cause::stopped : Cause::stuck, *rank);
   return {};
 }
 

@@ -37,7 +37,7 @@ def hit(phase, signals, how):
 
 def check_named(job, phase, victim, how):
     """In the last moments of a job its work may have been done."""
-    if phase == "end" and job.process.wait() == 0:
+    if phase == "end" and job.wait() == 0:
         raise Ended
     job.check_failed(rf"rank {victim}\b.* ({how})")
 
@@ -106,7 +106,7 @@ def launcher_killed(phase):
         mpirun = set(processes_of(job.process)) - set(ranks.values())
         if not mpirun or not job.send(mpirun.pop(), signal.SIGKILL):
             raise Ended
-        if phase == "end" and job.process.wait() == 0:
+        if phase == "end" and job.wait() == 0:
             raise Ended
         job.check_failed("mpirun was killed by signal 9|ended before its work")
     return job.seconds

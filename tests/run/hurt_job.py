@@ -119,12 +119,16 @@ class HurtJob:
         os.kill(pid, number)
         return True
 
-    def code(self):
-        """The exit code, which comes within the limit; nothing of the job is left then."""
+    def wait(self):
+        """The exit code, which comes within the limit."""
         try:
-            self.process.wait(timeout=TIMEOUT + PATIENCE)
+            return self.process.wait(timeout=TIMEOUT + PATIENCE)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"does not end: {self.read('out')} {self.read('err')}") from None
+
+    def code(self):
+        """The exit code; nothing of the job is left when it comes."""
+        self.wait()
         self.seconds = time.monotonic() - self.hurt
         left = [pid for pid in self.seen if alive(pid)]
         assert not left, f"processes left behind: {left}"

@@ -150,6 +150,25 @@ TEST_CASE(
   CHECK(failure->last_words == "no text to train on");
 }
 
+TEST_CASE(
+    "first failure: a rank that was stopped after its last step is found when its limit is over") {
+  auto ranks = healthy();
+  for (auto& rank : ranks) {
+    rank.status->state = RankState::finished;
+    rank.life = Life::gone, rank.unchanged = Seconds(10);
+  }
+  CHECK_FALSE(first_failure(ranks, limit));
+  ranks[1].life = Life::stopped, ranks[1].unchanged = Seconds(3);
+  CHECK_FALSE(first_failure(ranks, limit));
+  ranks[1].unchanged = Seconds(4);
+  const auto failure = first_failure(ranks, limit);
+  REQUIRE(failure);
+  CHECK(failure->cause == Cause::stopped);
+  CHECK(failure->rank == 1);
+  ranks[1].life = Life::running;
+  CHECK(first_failure(ranks, limit)->cause == Cause::stuck);
+}
+
 TEST_CASE("first failure: ranks that have not named a limit get the one of the start") {
   auto ranks = healthy();
   for (auto& rank : ranks) rank.status->limit_seconds = 0, rank.unchanged = Seconds(10);
