@@ -10,7 +10,7 @@ using comm::Tensor;
 using Clock = std::chrono::steady_clock;
 
 constexpr Index sizes[] = {2, 256, 1024, 4096, 16384, 65536, 262144, 1048576};  // floats
-constexpr int batch_count = 7;
+constexpr int link_batches = 7;
 
 Tensor tensor_of(std::vector<float>& values, Index rows, Index cols) {
   return {reinterpret_cast<std::byte*>(values.data()), rows, cols, cols, kernels::DType::f32};
@@ -23,7 +23,7 @@ Index calls_of(Index floats) {
 
 double seconds_of_calls(Index calls, const std::function<void()>& call) {
   std::vector<double> seconds;
-  for (int batch = 0; batch < batch_count; ++batch) {
+  for (int batch = 0; batch < link_batches; ++batch) {
     const auto begin = Clock::now();
     for (Index i = 0; i < calls; ++i) call();
     seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());

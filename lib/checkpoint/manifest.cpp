@@ -10,7 +10,7 @@
 namespace cpplan::checkpoint {
 namespace {
 
-constexpr std::string_view seal = "xxh64";  // the last member, of all that stands before it
+constexpr std::string_view seal_key = "xxh64";  // the last member, of all that stands before it
 
 Json slice_json(const SliceEntry& entry) {
   const auto& [shard, first, count] = entry.slice;
@@ -147,7 +147,7 @@ Manifest read_members(const JsonReader& json, std::optional<Error>& error) {
 
 /// The document without its last member, where that is the right checksum of the rest.
 Result<Json> unsealed(const Json& json) {
-  if (!json.is_object() || json.members().empty() || json.members().back().first != seal ||
+  if (!json.is_object() || json.members().empty() || json.members().back().first != seal_key ||
       !json.members().back().second.is_string())
     return failure("it has no checksum");
   Json::Object members = json.members();
@@ -163,7 +163,7 @@ Result<Json> unsealed(const Json& json) {
 
 std::string to_text(const Manifest& manifest) {
   Json json = unsealed(manifest);
-  json[seal] = to_hex(checksum_of(json.dump()));
+  json[seal_key] = to_hex(checksum_of(json.dump()));
   return json.dump() + "\n";
 }
 

@@ -8,14 +8,8 @@
 namespace cpplan::cluster {
 namespace {
 
-Index total(const std::vector<Index>& tasks) {
-  Index sum = 0;
-  for (const Index n : tasks) sum = checked_add(sum, n).value_or(sum);
-  return sum;
-}
-
 void check_task_total(Environment& environment, const Read& tasks) {
-  const Index listed = total(environment.tasks_per_node);
+  const Index listed = total_tasks(environment.tasks_per_node);
   if (environment.tasks_per_node.empty() || listed == tasks.value) return;
   environment.findings.push_back(diag::finding(
       "CP502", {},

@@ -11,12 +11,6 @@
 namespace cpplan::cluster {
 namespace {
 
-Index total(const std::vector<Index>& tasks) {
-  Index sum = 0;
-  for (const Index n : tasks) sum = checked_add(sum, n).value_or(sum);
-  return sum;
-}
-
 /// A step's own list, or the job's: whichever has as many names as SLURM counts nodes, since an
 /// interactive step on one node still speaks for its whole job.
 std::vector<std::string> read_hosts(VariableReader& reader, const std::optional<Read>& nodes) {
@@ -44,7 +38,7 @@ std::optional<RankCount> slurm_ranks(VariableReader& reader, const Environment& 
                                      const std::optional<Read>& tasks) {
   if (tasks) return RankCount{tasks->value, tasks->variable};
   if (!environment.tasks_per_node.empty())
-    return RankCount{total(environment.tasks_per_node), "SLURM_TASKS_PER_NODE"};
+    return RankCount{total_tasks(environment.tasks_per_node), "SLURM_TASKS_PER_NODE"};
   const auto per_node = reader.count("SLURM_NTASKS_PER_NODE");
   if (!per_node || !environment.nodes) return std::nullopt;
   const auto product = checked_multiply(*environment.nodes, *per_node);

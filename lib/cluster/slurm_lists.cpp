@@ -130,4 +130,10 @@ Result<std::vector<std::string>> parse_node_list(std::string_view text) {
   return hosts;
 }
 
+Index total_tasks(const std::vector<Index>& tasks_per_node) {
+  Index sum = 0;
+  for (const Index tasks : tasks_per_node) sum = checked_add(sum, tasks).value_or(sum);
+  return sum;
+}
+
 }  // namespace cpplan::cluster

@@ -31,10 +31,6 @@ void expect_shapes(const Transfer& t, int rank, int size) {
   }
 }
 
-bool sends(const Message& m) {
-  return m.way == Message::Way::send;
-}
-
 /// One route a peer, in the order of their first messages.
 std::vector<kernels::Route> routes_of(std::span<const Message> messages) {
   std::vector<kernels::Route> routes;
@@ -42,7 +38,7 @@ std::vector<kernels::Route> routes_of(std::span<const Message> messages) {
     auto route = std::find_if(routes.begin(), routes.end(),
                               [&](const kernels::Route& r) { return r.peer == m.peer; });
     if (route == routes.end()) route = routes.insert(route, {m.peer, {}, {}});
-    (sends(m) ? route->sent : route->received) += m.buffer.bytes();
+    (m.sends() ? route->sent : route->received) += m.buffer.bytes();
   }
   return routes;
 }
@@ -50,7 +46,7 @@ std::vector<kernels::Route> routes_of(std::span<const Message> messages) {
 Bytes sent_in_exchange(std::span<const Message> messages) {
   Bytes sent;
   for (const Message& m : messages)
-    if (sends(m)) sent += m.buffer.bytes();
+    if (m.sends()) sent += m.buffer.bytes();
   return sent;
 }
 
@@ -108,7 +104,7 @@ Index sent_messages(const Transfer& t, int rank, int size) {
   switch (t.collective) {
     case Collective::exchange:
       return std::count_if(t.messages.begin(), t.messages.end(),
-                           [](const Message& m) { return sends(m) && m.buffer.elements() > 0; });
+                           [](const Message& m) { return m.sends() && m.buffer.elements() > 0; });
     case Collective::all_gather:
       return t.in.elements() > 0 ? size - 1 : 0;
     case Collective::reduce_scatter:

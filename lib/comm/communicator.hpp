@@ -24,6 +24,7 @@ struct Message {
   enum class Way : std::uint8_t { send, receive } way;
   int peer;  // rank in the group
   Tensor buffer;
+  bool sends() const { return way == Way::send; }
 };
 inline Message send_to(int peer, Tensor t) {
   return {Message::Way::send, peer, t};

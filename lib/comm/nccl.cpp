@@ -26,10 +26,6 @@ NcclApi::Op op_of(Reduce reduce) {
   return reduce == Reduce::sum ? NcclApi::Op::sum : NcclApi::Op::max;
 }
 
-bool sends(const Message& m) {
-  return m.way == Message::Way::send;
-}
-
 /// One operation of NCCL, on memory without gaps.
 struct Operation {
   Collective collective;
@@ -133,10 +129,10 @@ Operation NcclCommunicator::operation_of(const Message& m) {
   Operation operation{
       Collective::exchange, lanes_.front().get(), m.buffer, m.buffer, m.way, m.peer};
   if (layout_ == NcclLanes::group) return operation;
-  const int sender = sends(m) ? rank() : m.peer, receiver = sends(m) ? m.peer : rank();
+  const int sender = m.sends() ? rank() : m.peer, receiver = m.sends() ? m.peer : rank();
   expect(receiver_of(sender) == receiver, "a pipeline sends to its neighbour");
   operation.lane = lanes_[static_cast<std::size_t>(sender)].get();
-  operation.peer = sends(m) ? 1 : 0;
+  operation.peer = m.sends() ? 1 : 0;
   return operation;
 }
 

@@ -11,10 +11,6 @@
 namespace cpplan::comm {
 namespace {
 
-bool sends(const Message& m) {
-  return m.way == Message::Way::send;
-}
-
 std::span<std::byte> bytes_of(const Tensor& t) {
   return {t.data, static_cast<std::size_t>(t.bytes().count)};
 }
@@ -27,12 +23,12 @@ class Parcel {
     packed_ = std::make_unique_for_overwrite<std::byte[]>(bytes_of(contents_).size());
     contents_.data = packed_.get();
     contents_.stride = contents_.cols;
-    if (sends(message_)) copy_rows(message_.buffer, contents_);
+    if (message_.sends()) copy_rows(message_.buffer, contents_);
   }
 
   void post(Channel& channel, int tag) {
-    request_ = sends(message_) ? channel.send(peer(), tag, bytes_of(contents_))
-                               : channel.receive(peer(), tag, bytes_of(contents_));
+    request_ = message_.sends() ? channel.send(peer(), tag, bytes_of(contents_))
+                                : channel.receive(peer(), tag, bytes_of(contents_));
   }
 
   bool through() {
@@ -46,7 +42,7 @@ class Parcel {
  private:
   void arrive() {
     request_.reset();
-    if (!sends(message_)) copy_rows(contents_, message_.buffer);
+    if (!message_.sends()) copy_rows(contents_, message_.buffer);
   }
 
   Message message_;
@@ -108,7 +104,7 @@ class SteppedTransfer final : public Work::Pending, public Ongoing {
     for (const Message& m : step().messages) {
       if (m.buffer.elements() == 0) continue;
       parcels_.emplace_back(m).post(place_.channel, place_.tag);
-      if (sends(m)) place_.endpoint.count(place_.group, collective_, m.buffer.bytes());
+      if (m.sends()) place_.endpoint.count(place_.group, collective_, m.buffer.bytes());
     }
   }
 

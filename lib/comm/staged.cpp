@@ -5,10 +5,6 @@
 namespace cpplan::comm {
 namespace {
 
-bool sends(const Message& m) {
-  return m.way == Message::Way::send;
-}
-
 /// A tensor of the device and its copy in pinned memory, without gaps.
 struct Twin {
   Tensor device, host;
@@ -105,7 +101,7 @@ std::unique_ptr<StagedCommunicator::Arrival> StagedCommunicator::start_exchange(
   for (const Message& m : messages) {
     const Twin twin = arrival->twin_of(m.buffer);
     of_host.push_back({m.way, m.peer, twin.host});
-    if (sends(m))
+    if (m.sends())
       leaving.push_back(twin);
     else
       arrival->arrives(twin);

@@ -16,8 +16,6 @@ namespace {
 using diag::Diagnostics;
 using diag::finding;
 
-constexpr std::size_t most_suggestions = 50;  // each one looks at every known key
-
 std::string dotted(std::string_view prefix, std::string_view key) {
   return prefix.empty() ? std::string(key) : fmt::format("{}.{}", prefix, key);
 }

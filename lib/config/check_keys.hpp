@@ -4,6 +4,9 @@
 
 namespace cpplan::config {
 
+/// Unknown keys of a file that are compared with every known one.
+inline constexpr std::size_t most_suggestions = 50;
+
 /// Every key of an axolotl config against the tables of schema.hpp. Contract: the root is a
 /// mapping.
 void check_axolotl_keys(const Document& document, diag::Diagnostics& findings);

@@ -17,8 +17,6 @@ namespace {
 using diag::Diagnostics;
 using diag::finding;
 
-constexpr std::size_t most_suggestions = 50;  // each one looks at every known key
-
 std::string_view section_name(MegatronPlace place) {
   return place == MegatronPlace::language_model ? "language_model" : "model_parallel";
 }

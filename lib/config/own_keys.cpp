@@ -11,7 +11,7 @@ using enum Kind;
 
 constexpr std::string_view cp_comm_types = "p2p|all_gather|a2a|a2a+p2p";
 
-constexpr std::array top_level = {
+constexpr std::array own_top_level = {
     KeyInfo{"cp_comm_type", choices, Null::unsets, cp_comm_types},
     KeyInfo{"cpplan", mapping},
     KeyInfo{"data_parallel_size", integer},
@@ -81,7 +81,7 @@ constexpr std::array launch = {
     KeyInfo{"uid", integer},
 };
 
-constexpr std::array foreign = {
+constexpr std::array foreign_keys = {
     ForeignKey{"data_parallel_replicate_degree", "torchtitan", "dp_replicate_size"},
     ForeignKey{"data_parallel_shard_degree", "torchtitan", "dp_shard_size"},
     ForeignKey{"expert_model_parallel_size", "Megatron", "expert_parallel_size"},
@@ -110,7 +110,7 @@ constexpr std::array foreign = {
 }  // namespace
 
 std::span<const KeyInfo> own_top_level_keys() {
-  return top_level;
+  return own_top_level;
 }
 std::span<const KeyInfo> cpplan_sections() {
   return sections;
@@ -132,9 +132,9 @@ const ForeignKey* find_foreign_key(std::string_view name) {
   std::string folded(name);
   folded.erase(0, folded.find_first_not_of('-'));  // a flag: --tensor-model-parallel-size
   std::replace(folded.begin(), folded.end(), '-', '_');
-  const auto found = std::find_if(foreign.begin(), foreign.end(),
+  const auto found = std::find_if(foreign_keys.begin(), foreign_keys.end(),
                                   [&](const ForeignKey& key) { return key.name == folded; });
-  return found == foreign.end() ? nullptr : &*found;
+  return found == foreign_keys.end() ? nullptr : &*found;
 }
 
 const KeyInfo* find_key(std::span<const KeyInfo> keys, std::string_view name) {

@@ -26,6 +26,14 @@ struct Setting {
   const T& operator*() const { return *value; }
 };
 
+inline bool is_on(const Setting<bool>& setting) {
+  return setting.value_or(false);
+}
+/// Given, and at least 1.
+inline bool is_count(const Setting<Index>& setting) {
+  return setting.given() && *setting >= 1;
+}
+
 enum class Dialect { axolotl, megatron };
 
 /// How a Megatron config is written: a MODEL_ARGS map of --flag: value, the nested sections

@@ -11,14 +11,14 @@
 namespace cpplan::data {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 
 struct NpyHeader {
   std::string type;  // "<i8"
   std::uint64_t count = 0;
 };
 
-tl::unexpected<Error> malformed(const std::string& name, std::string_view why) {
+tl::unexpected<Error> malformed_npy(const std::string& name, std::string_view why) {
   return failure(fmt::format(
       "cannot read {} ({}). save it with numpy.save of a one-dimensional array of integers", name,
       why));
@@ -73,14 +73,14 @@ std::optional<std::string_view> take_header(BinaryView& view, std::string_view c
 template <class Number>
 Result<Lengths> converted(const std::string& name, BinaryView& view, std::uint64_t count) {
   const auto numbers = view.take_array<Number>(count);
-  if (!numbers) return malformed(name, fmt::format("it ends before its {} numbers do", count));
+  if (!numbers) return malformed_npy(name, fmt::format("it ends before its {} numbers do", count));
   Lengths lengths;
   lengths.reserve(static_cast<std::size_t>(count));
   for (Index i = 0; i < numbers->count(); ++i) {
     const Number number = (*numbers)[i];
     if (!std::in_range<Length>(number) || std::cmp_less(number, 0))
-      return malformed(name, fmt::format("number {} is {}, and a length is from 0 to {}", i, number,
-                                         std::numeric_limits<Length>::max()));
+      return malformed_npy(name, fmt::format("number {} is {}, and a length is from 0 to {}", i,
+                                             number, std::numeric_limits<Length>::max()));
     lengths.push_back(static_cast<Length>(number));
   }
   return lengths;
@@ -95,25 +95,26 @@ Result<Lengths> take_numbers(const std::string& name, BinaryView& view, const Np
   if (type == "<i2") return converted<std::int16_t>(name, view, header.count);
   if (type == "<u2") return converted<std::uint16_t>(name, view, header.count);
   if (type == "|u1") return converted<std::uint8_t>(name, view, header.count);
-  return malformed(name, fmt::format("its type \"{}\" is not one of little-endian integers", type));
+  return malformed_npy(name,
+                       fmt::format("its type \"{}\" is not one of little-endian integers", type));
 }
 
 }  // namespace
 
 bool is_npy(std::string_view content) {
-  return content.starts_with(magic);
+  return content.starts_with(npy_magic);
 }
 
 Result<Lengths> lengths_of_npy(const std::string& name, std::string_view content) {
   BinaryView view(content);
-  if (!is_npy(content) || !view.take_array<char>(magic.size()))
-    return malformed(name, "it does not begin with \\x93NUMPY");
+  if (!is_npy(content) || !view.take_array<char>(npy_magic.size()))
+    return malformed_npy(name, "it does not begin with \\x93NUMPY");
   const auto header = take_header(view, content);
-  if (!header) return malformed(name, "its header is cut off or of an unknown version");
+  if (!header) return malformed_npy(name, "its header is cut off or of an unknown version");
   const auto type = quoted_value(*header, "descr");
   const auto count = only_dimension(*header);
-  if (!type) return malformed(name, "its header names no single type");
-  if (!count) return malformed(name, "it has more or fewer than one dimension");
+  if (!type) return malformed_npy(name, "its header names no single type");
+  if (!count) return malformed_npy(name, "it has more or fewer than one dimension");
   return take_numbers(name, view, {*type, *count});
 }
 

@@ -10,16 +10,16 @@ namespace cpplan::launch {
 namespace {
 
 /// The number that follows `marker` in `text`, and what stands after it.
-struct Found {
+struct NumberFound {
   int number = 0;
   std::string_view rest;
 };
-std::optional<Found> number_after(std::string_view text, std::string_view marker) {
+std::optional<NumberFound> number_after(std::string_view text, std::string_view marker) {
   const auto at = text.find(marker);
   if (at == std::string_view::npos) return {};
   text.remove_prefix(at + marker.size());
   while (text.starts_with(' ')) text.remove_prefix(1);
-  Found found;
+  NumberFound found;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found.number);
   if (error != std::errc()) return {};
   found.rest = text.substr(static_cast<std::size_t>(end - text.data()));

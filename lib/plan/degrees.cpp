@@ -16,7 +16,7 @@ Index exact_quotient(Index a, Index b) {
   return a % b == 0 ? a / b : 1;
 }
 
-bool is_set(const config::Setting<Index>& setting) {
+bool splits(const config::Setting<Index>& setting) {
   return setting.given() && *setting > 1;
 }
 
@@ -64,9 +64,9 @@ DataParallel fill_data_parallel(const config::TrainingConfig& config, Index dp) 
   const Index rest = exact_quotient(dp, filled.ep);
   const bool fsdp = config.features.fsdp.value_or(false);
 
-  if (is_set(p.dp_shard_size)) {
-    if (!is_set(p.dp_replicate_size)) filled.replicate = exact_quotient(rest, filled.shard);
-  } else if (is_set(p.dp_replicate_size)) {
+  if (splits(p.dp_shard_size)) {
+    if (!splits(p.dp_replicate_size)) filled.replicate = exact_quotient(rest, filled.shard);
+  } else if (splits(p.dp_replicate_size)) {
     if (fsdp) filled.shard = exact_quotient(rest, filled.replicate);
   } else if (!p.dp_shard_size.given() || fsdp) {
     filled.shard = rest;  // also without FSDP, and over an explicit 1 with it

@@ -9,7 +9,6 @@
 
 namespace cpplan::plan {
 namespace {
-using engine::Sharding;
 
 struct Text {
   const char *splits, *copies, *collective;
@@ -42,14 +41,14 @@ const char* context_parallel_collective(const engine::ContextParallelSettings& s
   return "";
 }
 
-Text data_parallel_text(Sharding sharding) {
+Text data_parallel_text(engine::Sharding sharding) {
   switch (sharding) {
-    case Sharding::none:
+    case engine::Sharding::none:
       break;
-    case Sharding::optimizer:
+    case engine::Sharding::optimizer:
       return {"the global batch, optimizer state", "weights, gradients",
               "reduce-scatter of gradients and all-gather of parameters over DP x CP"};
-    case Sharding::parameters:
+    case engine::Sharding::parameters:
       return {
           "the global batch, weights, gradients, optimizer state", "layers under way",
           "all-gather of parameters for each pass and reduce-scatter of gradients over DP x CP"};
@@ -84,7 +83,7 @@ std::vector<DimensionRow> dimension_table(const Plan& plan) {
       row("pp", d.pp,
           {"layers into stages", "nothing", "activations and gradients between neighbours"}),
       row("dp", d.dp,
-          data_parallel_text(data_parallel ? data_parallel->sharding : Sharding::none))};
+          data_parallel_text(data_parallel ? data_parallel->sharding : engine::Sharding::none))};
   const auto job = make_job(plan);
   if (!job) return table;
   table[1].collective = context_parallel_collective(job->context_parallel);

@@ -15,7 +15,7 @@ namespace {
 
 /// Bytes of a run's most heavily used rank stay far below 2^63 while a step's rows do.
 constexpr Index most_rows = Index{1} << 32;
-constexpr Index most_layers = 10'000;
+constexpr Index most_measured_layers = 10'000;
 
 Result<void> check_divides(std::string_view what, Index n, Index tp) {
   if (n % tp == 0) return {};
@@ -51,7 +51,7 @@ Result<void> check_sizes(const Plan& plan) {
   const auto& b = plan.batch;
   const auto rows = checked_product(b.micro_batch_size, plan.engine_layout.padded_sequence_len);
   constexpr Index most = std::numeric_limits<int>::max();
-  if (plan.model->num_hidden_layers > most_layers)
+  if (plan.model->num_hidden_layers > most_measured_layers)
     return failure(fmt::format("{} layers are beyond the engine (it takes 10,000). use --shrink",
                                plan.model->num_hidden_layers));
   if (rows && *rows <= most_rows && b.micro_batch_size <= most &&

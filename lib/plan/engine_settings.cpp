@@ -146,14 +146,15 @@ Result<engine::Recompute> recompute_of(const Plan& plan) {
 namespace {
 
 /// axolotl's switch: true, full and auto are on.
-bool is_on(const config::Setting<std::string>& setting) {
+bool is_switched_on(const config::Setting<std::string>& setting) {
   const std::string name = setting.value_or("false");
   return name == "true" || name == "auto" || name == "full";
 }
 
 bool asks_for_bf16(const config::TrainingConfig& config) {
   const auto& features = config.features;
-  return is_on(features.bf16) || is_on(features.bfloat16) || config.megatron.bf16.value_or(false);
+  return is_switched_on(features.bf16) || is_switched_on(features.bfloat16) ||
+         config.megatron.bf16.value_or(false);
 }
 
 }  // namespace

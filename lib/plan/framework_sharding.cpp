@@ -8,10 +8,6 @@ namespace cpplan::plan {
 namespace {
 using config::Setting;
 
-bool is_on(const Setting<bool>& setting) {
-  return setting.value_or(false);
-}
-
 /// FSDP 1 names what it shards (torch.distributed.fsdp.ShardingStrategy, also by number); FSDP 2
 /// shards all and says whether parameters stay whole after forward.
 FrameworkSharding fsdp_sharding(const Plan& plan) {

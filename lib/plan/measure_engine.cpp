@@ -67,7 +67,7 @@ EngineBytes bytes_of(const engine::MemoryPlan& m) {
   return bytes;
 }
 
-const char* name_of(engine::Position::Part part) {
+const char* part_name(engine::Position::Part part) {
   constexpr const char* names[] = {"forward", "loss", "backward", "update"};
   return names[static_cast<int>(part)];
 }
@@ -79,7 +79,7 @@ EngineMemory memory_of(const engine::Footprint& footprint, int rank) {
   memory.remote = footprint.memory.remote;
   memory.peak = bytes_of(footprint.peak.held);
   const auto& [part, layer, micro_batch] = footprint.peak.at;
-  memory.peak_action = name_of(part);
+  memory.peak_action = part_name(part);
   if (part != Part::update) memory.peak_micro_batch = micro_batch;
   const bool in_layer = part == Part::forward || part == Part::backward;
   if (in_layer && layer != engine::Position::embedding) memory.peak_layer = layer;

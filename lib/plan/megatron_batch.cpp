@@ -7,20 +7,16 @@
 
 #include "base/checked.hpp"
 #include "plan/batch.hpp"
+#include "plan/trainer_count.hpp"
 
 namespace cpplan::plan {
 namespace {
 
-constexpr double largest_count = 9007199254740992.0;  // 2^53: every count below is exact
-constexpr Index most_phases = 1 << 16;                // beyond these a number is a mistake
+constexpr Index most_phases = 1 << 16;  // beyond these a number is a mistake
 constexpr Index default_vocab_multiple = 128;
 
-bool usable(const config::Setting<Index>& setting) {
-  return setting.given() && *setting >= 1;
-}
-
 Index usable_or(const config::Setting<Index>& setting, Index fallback) {
-  return usable(setting) ? *setting : fallback;
+  return is_count(setting) ? *setting : fallback;
 }
 
 /// int(float(text) * suffix), as StepBatchsizeNumMicroBatchesCalculator reads both numbers.
@@ -168,8 +164,8 @@ Index iterations_of(const std::vector<BatchPhase>& phases, Index samples) {
 std::optional<Index> padded_vocab_size(const config::TrainingConfig& config,
                                        Index tensor_parallel_size) {
   const auto& m = config.megatron;
-  if (usable(m.padded_vocab_size)) return m.padded_vocab_size.value;
-  if (!usable(config.model.vocab_size)) return std::nullopt;
+  if (is_count(m.padded_vocab_size)) return m.padded_vocab_size.value;
+  if (!is_count(config.model.vocab_size)) return std::nullopt;
   const auto multiple = checked_multiply(
       usable_or(m.make_vocab_size_divisible_by, default_vocab_multiple), tensor_parallel_size);
   if (!multiple) return std::nullopt;

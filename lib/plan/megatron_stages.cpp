@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t longest_layout = 1 << 16;  // characters, repetitions written out
 
-bool is_set(const config::Setting<Index>& setting) {
-  return setting.given() && *setting >= 1;
-}
-
 /// The factor of a "*6" at the beginning of `rest`, taken off; 1 where there is none.
 std::optional<std::size_t> take_factor(std::string_view& rest) {
   if (!rest.starts_with('*')) return 1;
@@ -136,9 +132,9 @@ std::optional<Index> virtual_stages(const config::TrainingConfig& config, Index 
     return chunks > 0 && stages >= 1 && chunks % stages == 0 ? std::optional(chunks / stages)
                                                              : std::nullopt;
   }
-  if (is_set(m.virtual_stages)) return m.virtual_stages.value;
+  if (is_count(m.virtual_stages)) return m.virtual_stages.value;
   // validate_yaml() overwrites the field, the flags do not have it.
-  if (!is_set(m.layers_per_virtual_stage)) return 1;
+  if (!is_count(m.layers_per_virtual_stage)) return 1;
   const Index ends = (m.account_for_embedding.value_or(false) ? 1 : 0) +
                      (m.account_for_loss.value_or(false) ? 1 : 0);
   if (layers < 1 || stages < 1 || (layers + ends) % stages != 0) return std::nullopt;

@@ -15,10 +15,6 @@ using Count = CheckedCount;
 using model::LayerKind;
 using model::ModelSpec;
 
-std::string number(Count n) {
-  return n.value() ? with_thousands(*n.value()) : "beyond 64 bits";
-}
-
 /// Bytes of one token in one layer, before they are cut over `ranks`.
 struct TokenBytes {
   std::string_view name;
@@ -113,7 +109,7 @@ void add(TermList& terms, MemoryKind kind, const TokenBytes& part, const MemoryS
   const std::string cut = part.ranks > 1 ? fmt::format(" / {} TP ranks", part.ranks) : "";
   terms.add(kind, fmt::format("{}{}", prefix, part.name),
             layers.bytes(part.bytes, part.ranks, s.tokens),
-            fmt::format("{} bytes a token{} * {} tokens * {}", number(part.bytes), cut,
+            fmt::format("{} bytes a token{} * {} tokens * {}", count_text(part.bytes), cut,
                         with_thousands(s.tokens), layers.text()));
 }
 
@@ -200,7 +196,7 @@ void add_gathered(TermList& terms, const MemorySettings& s, const RankParameters
     const Count bytes = gathered_layer_bytes(s, parameters);
     terms.add(MemoryKind::transient, std::string(name), bytes * units,
               fmt::format("{} of {} parameters: {} * {} bytes", units > 1 ? "each" : "all",
-                          number(parameters), units, number(bytes)));
+                          count_text(parameters), units, count_text(bytes)));
   };
   if (s.keeps_gathered)
     layers("gathered weights of all layers", 1, p.layers + p.experts);
@@ -209,7 +205,7 @@ void add_gathered(TermList& terms, const MemorySettings& s, const RankParameters
   if (s.sharding_name == "FSDP")
     terms.add(MemoryKind::transient, "gathered embedding and head",
               Count(s.gather_bytes) * p.root(),
-              fmt::format("{} * {} parameters", s.gather_bytes, number(p.root())));
+              fmt::format("{} * {} parameters", s.gather_bytes, count_text(p.root())));
 }
 
 /// ZeRO-3 fetches the output layer when it runs; FSDP's root has it anyway.
@@ -217,14 +213,14 @@ void add_gathered_head(TermList& terms, const ModelSpec& m, const MemorySettings
   if (s.sharding < Sharding::parameters || s.sharding_name == "FSDP") return;
   const Count head = Count(m.hidden_size) * divided_up(s.vocabulary, s.tp);
   terms.add(MemoryKind::transient, "gathered output layer", Count(s.gather_bytes) * head,
-            fmt::format("{} * {} parameters", s.gather_bytes, number(head)));
+            fmt::format("{} * {} parameters", s.gather_bytes, count_text(head)));
 }
 
 void add_unscattered(TermList& terms, const MemorySettings& s, const RankParameters& p) {
   if (s.sharding < Sharding::gradients || !s.adapter.trains_everything()) return;
   terms.add(MemoryKind::transient, "gradient of a layer before it is scattered",
             Count(s.gather_bytes) * p.largest_layer,
-            fmt::format("{} * {} parameters", s.gather_bytes, number(p.largest_layer)));
+            fmt::format("{} * {} parameters", s.gather_bytes, count_text(p.largest_layer)));
 }
 
 /// The gradient of the output layer is made whole before it joins the sum of micro-batches.
@@ -233,7 +229,7 @@ void add_head_gradient(TermList& terms, const ModelSpec& m, const MemorySettings
   if (!s.adapter.trains_everything()) return;
   terms.add(MemoryKind::transient, "gradient of the output layer",
             Count(s.head_gradient_bytes) * head,
-            fmt::format("{} * {} parameters", s.head_gradient_bytes, number(head)));
+            fmt::format("{} * {} parameters", s.head_gradient_bytes, count_text(head)));
 }
 
 /// Hugging Face: logits, their fp32 copy, and its gradient. Megatron: the fp32 softmax of a rank's

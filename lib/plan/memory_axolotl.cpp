@@ -12,10 +12,6 @@ namespace {
 
 using config::FeatureSettings;
 
-bool is_on(const config::Setting<bool>& setting) {
-  return setting.value_or(false);
-}
-
 bool says_no(const config::Setting<std::string>& setting) {
   return setting.given() && (*setting == "false" || *setting == "no" || *setting == "off");
 }

@@ -13,10 +13,6 @@ namespace {
 
 using config::MegatronSettings;
 
-bool is_on(const config::Setting<bool>& setting) {
-  return setting.value_or(false);
-}
-
 Index at_least_one(Index n) {
   return std::max<Index>(1, n);
 }

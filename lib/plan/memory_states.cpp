@@ -10,10 +10,6 @@ namespace {
 
 using Count = CheckedCount;
 
-std::string number(Count n) {
-  return n.value() ? with_thousands(*n.value()) : "beyond 64 bits";
-}
-
 struct Part {
   std::string_view of;  // " of the experts"
   Count parameters;
@@ -23,7 +19,7 @@ struct Part {
 /// bytes * parameters / ranks that share them.
 void add_state(TermList& terms, MemoryKind kind, std::string_view what, const Part& part,
                Index bytes, Index shards) {
-  std::string formula = fmt::format("{} * {} parameters", bytes, number(part.parameters));
+  std::string formula = fmt::format("{} * {} parameters", bytes, count_text(part.parameters));
   if (shards > 1) formula += fmt::format(" / {} ranks", with_thousands(shards));
   terms.add(kind, fmt::format("{}{}", what, part.of),
             divided_up(Count(bytes) * part.parameters, shards), std::move(formula));
@@ -61,7 +57,7 @@ void add_quantized(TermList& terms, const MemorySettings& s, Count parameters, I
            : parameters;
   terms.add(MemoryKind::parameters, "quantized weights", divided_up(bytes, shards),
             fmt::format("{} * {} parameters / {} ranks", four ? "(1/2 + 1/64 + 1/4096)" : "1",
-                        number(parameters), with_thousands(shards)));
+                        count_text(parameters), with_thousands(shards)));
 }
 
 void add_frozen(TermList& terms, const MemorySettings& s, const RankParameters& p) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace cpplan::plan {
 namespace {
 
@@ -17,6 +19,10 @@ Index interleaved_chunks(const MemorySettings& m, Index stage) {
 }
 
 }  // namespace
+
+std::string count_text(CheckedCount count) {
+  return count.value() ? with_thousands(*count.value()) : "beyond 64 bits";
+}
 
 StageShape stage_shape(const model::ModelSpec& model, const MemorySettings& m,
                        const StageLayers& layers) {

@@ -1,6 +1,7 @@
 #pragma once
 // The parts from which memory.cpp puts a stage together. Internal to plan/memory*.
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/checked_count.hpp"
@@ -8,6 +9,9 @@
 #include "plan/memory_settings.hpp"
 
 namespace cpplan::plan {
+
+/// "1,234", or that it is beyond 64 bits.
+std::string count_text(CheckedCount count);
 
 /// A pipeline stage and what of it is in flight at its peak.
 struct StageShape {

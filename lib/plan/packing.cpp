@@ -115,7 +115,7 @@ Index bins_per_batch(const config::TrainingConfig& config, const Batch& batch) {
 data::PackingRules packing_rules(const config::TrainingConfig& config, const Batch& batch) {
   const auto& b = config.batch;
   const auto usable = [](const config::Setting<Index>& setting, Index fallback) {
-    return setting.given() && *setting >= 1 ? *setting : fallback;
+    return is_count(setting) ? *setting : fallback;
   };
   const Index rows_of_bin = bins_per_batch(config, batch) == 1 ? batch.micro_batch_size : 1;
   data::PackingRules rules;

@@ -133,7 +133,7 @@ Index sum(std::span<const data::Length> lengths) {
 
 void split(const config::BatchSettings& b, const Loaded& loaded, Steps& steps) {
   const double size = b.val_set_size.value_or(0.0);
-  const Split split = split_rows(*loaded.count, size);
+  const RowSplit split = split_rows(*loaded.count, size);
   steps.train_rows = split.train;
   steps.eval_rows = split.eval;
   if (!split.train) return;
@@ -162,7 +162,7 @@ Index shard_rows(Index rows, Index shards, Index index) {
   return rows / shards + (index < rows % shards ? 1 : 0);
 }
 
-Split split_rows(Index rows, double val_set_size) {
+RowSplit split_rows(Index rows, double val_set_size) {
   if (!(val_set_size >= 0) || val_set_size == 1.0) return {};
   const double share = std::ceil(val_set_size * static_cast<double>(rows));
   const double eval = val_set_size > 1 ? std::trunc(val_set_size) : share;

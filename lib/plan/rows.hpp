@@ -8,7 +8,7 @@
 namespace cpplan::plan {
 
 /// Rows after the validation split; none where there is nothing to split or to train on.
-struct Split {
+struct RowSplit {
   std::optional<Index> train, eval;
 };
 
@@ -17,7 +17,7 @@ Index shard_rows(Index rows, Index shards, Index index);
 
 /// val_set_size: a count above 1, a share below, of which ceil(share * rows) goes to validation.
 /// `rows` as loaded.
-Split split_rows(Index rows, double val_set_size);
+RowSplit split_rows(Index rows, double val_set_size);
 
 /// Lengths of the rows that are trained on and validated with; empty where lengths are not known.
 struct SelectedLengths {

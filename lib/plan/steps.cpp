@@ -19,7 +19,7 @@ namespace {
 /// 0 is falsy upstream and -1 is Hugging Face's "use epochs": both mean unset. Others below 1 are
 /// an error that rules/ reports.
 std::optional<Index> effective_max_steps(const config::BatchSettings& b) {
-  return b.max_steps.given() && *b.max_steps >= 1 ? b.max_steps.value : std::nullopt;
+  return is_count(b.max_steps) ? b.max_steps.value : std::nullopt;
 }
 
 /// Preference training counts and warms up over its epochs whatever max_steps says

@@ -10,7 +10,7 @@
 namespace cpplan::plan {
 namespace {
 using engine::CpCommType;
-using Rows = std::vector<TrafficFormula>;
+using FormulaRows = std::vector<TrafficFormula>;
 
 double share(Index ranks) {
   return static_cast<double>(ranks - 1) / static_cast<double>(ranks);
@@ -33,7 +33,7 @@ std::string text_of(const Term& t, Index micro_batches) {
 }
 
 /// Adds to the row of the group and collective, which is made where there is none.
-void add(Rows& rows, std::string_view group, std::string_view collective, double bytes,
+void add(FormulaRows& rows, std::string_view group, std::string_view collective, double bytes,
          const std::string& text) {
   if (bytes == 0) return;
   const auto found = std::ranges::find_if(rows, [&](const TrafficFormula& row) {
@@ -51,7 +51,7 @@ class Formulas {
  public:
   Formulas(const engine::Job& job, int stage) : job_(job), stage_(stage_of(job, stage)) {}
 
-  Rows all() {
+  FormulaRows all() {
     tensor_parallel();
     context_parallel();
     pipeline();
@@ -257,7 +257,7 @@ class Formulas {
 
   const engine::Job& job_;
   EngineStage stage_;
-  Rows rows_;
+  FormulaRows rows_;
 };
 
 }  // namespace

@@ -128,7 +128,7 @@ void check_run_time_batch(const Plan& plan, Diagnostics& findings) {
       .to(findings);
 }
 
-void check_axolotl(const Plan& plan, Diagnostics& findings) {
+void check_axolotl_schedule(const Plan& plan, Diagnostics& findings) {
   const auto& b = plan.config.batch;
   const auto& o = plan.config.optimizer;
   check_exclusive(o.warmup_steps, o.warmup_ratio, findings);
@@ -205,7 +205,7 @@ void check_schedule(const Plan& plan, Diagnostics& findings) {
   if (is_megatron(plan))
     check_megatron(plan, findings);
   else
-    check_axolotl(plan, findings);
+    check_axolotl_schedule(plan, findings);
 }
 
 }  // namespace cpplan::rules

@@ -139,7 +139,7 @@ void check_plain_data_parallel(const Plan& plan, Diagnostics& findings) {
       .to(findings);
 }
 
-void check_axolotl(const Plan& plan, Diagnostics& findings) {
+void check_axolotl_sharding(const Plan& plan, Diagnostics& findings) {
   check_both(plan, findings);
   check_8bit(plan, findings);
   check_special_optimizer(plan, findings);
@@ -198,7 +198,7 @@ void check_megatron_fsdp(const Plan& plan, Diagnostics& findings) {
 }
 
 /// Parameters are gathered behind the compute only where they were scattered.
-void check_overlap(const Plan& plan, Diagnostics& findings) {
+void check_sharding_overlap(const Plan& plan, Diagnostics& findings) {
   const auto& m = plan.config.megatron;
   const bool sharded = m.use_distributed_optimizer.value_or(false) ||
                        m.use_megatron_fsdp.value_or(false) || m.use_torch_fsdp2.value_or(false);
@@ -262,10 +262,10 @@ void check_checkpoint_format(const Plan& plan, Diagnostics& findings) {
 }  // namespace
 
 void check_sharding(const Plan& plan, Diagnostics& findings) {
-  if (!is_megatron(plan)) return check_axolotl(plan, findings);
+  if (!is_megatron(plan)) return check_axolotl_sharding(plan, findings);
   check_torch_fsdp2(plan, findings);
   check_megatron_fsdp(plan, findings);
-  check_overlap(plan, findings);
+  check_sharding_overlap(plan, findings);
   check_instances(plan, findings);
   check_precision(plan, findings);
   check_checkpoint_format(plan, findings);

@@ -17,7 +17,7 @@ using Kind = Objection::Kind;
 
 constexpr Index byte_vocabulary = 256;
 
-class Collector {
+class ObjectionList {
  public:
   template <class T>
   void add(Kind kind, const Setting<T>& setting, std::string message, std::string why,
@@ -45,7 +45,7 @@ class Collector {
   std::vector<Objection> found_;
 };
 
-void refuse_other_training(const plan::Plan& plan, Collector& found) {
+void refuse_other_training(const plan::Plan& plan, ObjectionList& found) {
   const auto& config = plan.config;
   const auto& features = config.features;
   if (config.parallel.expert_parallel_size.value_or(1) > 1)
@@ -64,7 +64,7 @@ void refuse_other_training(const plan::Plan& plan, Collector& found) {
               "it reads text alone", "use a text model, or `cpplan plan`");
 }
 
-void replace_adapters(const config::FeatureSettings& features, Collector& found) {
+void replace_adapters(const config::FeatureSettings& features, ObjectionList& found) {
   constexpr auto why = "activations, messages and layout are those of the dense model";
   if (features.adapter.given() && !features.adapter.value->empty())
     found.add(Kind::replaced, features.adapter,
@@ -81,7 +81,7 @@ bool is_on(const Setting<std::string>& setting) {
   return setting.given() && *setting != "false" && *setting != "no" && !setting.value->empty();
 }
 
-void judge_precision(const config::TrainingConfig& config, Collector& found) {
+void judge_precision(const config::TrainingConfig& config, ObjectionList& found) {
   const auto& run = config.run;
   found.only(run.dtype, {"fp32", "float32", "bf16", "bfloat16"},
              "the kernels compute on float32 and bfloat16");
@@ -100,7 +100,7 @@ void judge_precision(const config::TrainingConfig& config, Collector& found) {
   if (config.megatron.fp16.value_or(false)) replace(config.megatron.fp16);
 }
 
-void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
+void refuse_engine_settings(const plan::Plan& plan, ObjectionList& found) {
   const auto& run = plan.config.run;
   found.only(run.backend, {"auto", "cpu", "cuda"}, "it has kernels for these");
   const auto& scheduler = plan.config.optimizer.lr_scheduler;
@@ -110,7 +110,7 @@ void refuse_engine_settings(const plan::Plan& plan, Collector& found) {
 }
 
 /// An asked-for schedule that does not fit is a finding of its own where it is cpplan.run's.
-void refuse_pipeline(const plan::Plan& plan, Collector& found) {
+void refuse_pipeline(const plan::Plan& plan, ObjectionList& found) {
   const auto& run = plan.config.run;
   const bool judged = run.schedule.given() || run.virtual_stages.given();
   if (judged || plan.layout.stage_layers.empty()) return;
@@ -120,7 +120,7 @@ void refuse_pipeline(const plan::Plan& plan, Collector& found) {
   found.add(why.span, "the engine does not interleave " + why.problem, why.why, why.help);
 }
 
-void refuse_models(const plan::Plan& plan, Collector& found) {
+void refuse_models(const plan::Plan& plan, ObjectionList& found) {
   if (!plan.model) return;
   const auto& model = plan.config.model;
   if (plan.model->vocab_size < byte_vocabulary)
@@ -133,7 +133,7 @@ void refuse_models(const plan::Plan& plan, Collector& found) {
 }  // namespace
 
 std::vector<Objection> objections(const plan::Plan& plan) {
-  Collector found;
+  ObjectionList found;
   refuse_other_training(plan, found);
   replace_adapters(plan.config.features, found);
   judge_precision(plan.config, found);
