@@ -2,6 +2,7 @@
 option(CPPLAN_TESTS "Build the tests" ON)
 option(CPPLAN_WERROR "Treat warnings as errors" OFF)
 option(CPPLAN_FUZZ "Build the fuzz targets (clang)" OFF)
+option(CPPLAN_UNITY "Compile the files of a folder together: a whole build is shorter, a change is not" OFF)
 set(CPPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -36,6 +37,9 @@ target_compile_options(cpplan_settings INTERFACE
 if(CPPLAN_FUZZ)  # the standard headers that clang 14 cannot compile, and deduction guides of long tables
   target_compile_options(cpplan_settings INTERFACE -fbracket-depth=2048)
   target_include_directories(cpplan_settings BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/tests/fuzz/clang14)
+endif()
+if(CPPLAN_UNITY)  # names of one file hide those of another, and nobody reads them together
+  target_compile_options(cpplan_settings INTERFACE -Wno-shadow)
 endif()
 if(CPPLAN_WERROR)
   target_compile_options(cpplan_settings INTERFACE -Werror)
