@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/text.hpp"
 
 namespace cpplan::cluster {

@@ -15,8 +15,15 @@ void EmbeddingLayer::forward(Step& step, Tensor y) const {
 void EmbeddingLayer::backward(Step& step, Tensor grad) const {
   kernels::Arena::Scope scope(step.scratch);
   const Tensor dy = tp_.gather(step, grad);
-  step.ops(kernels::EmbedBackward{
-      .tokens = step.batch.tokens, .dy = dy, .dweight = table_.grad, .first_row = first_row(step)});
+  const auto add_to = [&](Tensor gradient) {
+    step.ops(kernels::EmbedBackward{
+        .tokens = step.batch.tokens, .dy = dy, .dweight = gradient, .first_row = first_row(step)});
+  };
+  if (step.weight_gradients == WeightGradients::in_place) return add_to(table_.grad);
+  const Tensor made = step.scratch.like(table_.grad);
+  step.ops(kernels::Fill{made, 0.0});
+  add_to(made);
+  step.ops(kernels::Add{made, table_.grad});
 }
 
 }  // namespace cpplan::engine

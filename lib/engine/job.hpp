@@ -51,6 +51,11 @@ struct DataParallelSettings {
 /// which are cheap. full: the whole layer, from its input.
 enum class Recompute : std::uint8_t { none, selective, full };
 
+/// How the gradient of a weight joins the sum over micro-batches. separate: made in the type of the
+/// activations (the embedding's, which is a sum over tokens, in that of sums) and then added, as
+/// the frameworks do.
+enum class WeightGradients : std::uint8_t { in_place, separate };
+
 /// Whether a rank keeps room on the host for a copy of its state, which is written to disk while
 /// training goes on.
 enum class Snapshots : std::uint8_t { none, host };
@@ -62,6 +67,7 @@ struct Job {
   int virtual_stages = 1;         // model chunks of each pipeline stage; above 1: interleaved 1F1B
   std::vector<int> stage_layers;  // transformer layers of each virtual stage; sums to the model's
   Recompute recompute = Recompute::none;
+  WeightGradients weight_gradients = WeightGradients::in_place;
   Snapshots snapshots = Snapshots::none;
   kernels::DType dtype = kernels::DType::f32;
   std::uint64_t seed = 0;

@@ -6,6 +6,7 @@
 #include <concepts>
 
 #include "comm/communicator.hpp"
+#include "engine/job.hpp"
 #include "kernels/arena.hpp"
 #include "kernels/backend.hpp"
 #include "layout/sequence_map.hpp"
@@ -52,9 +53,12 @@ struct Step {
   kernels::Arena& rebuilt;  // what a layer that is run again saves; one layer at a time
 
   Position* position = nullptr;
+  WeightGradients weight_gradients = WeightGradients::in_place;
 
   /// The same step, saving where nothing is kept.
-  Step rebuilding() const { return {ops, groups, batch, rebuilt, scratch, rebuilt, position}; }
+  Step rebuilding() const {
+    return {ops, groups, batch, rebuilt, scratch, rebuilt, position, weight_gradients};
+  }
   void enter(Position::Part part, Index layer) const {
     if (position != nullptr) position->part = part, position->layer = layer;
   }

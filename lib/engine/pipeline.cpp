@@ -92,8 +92,14 @@ Pipeline::Slot& Pipeline::slot_of(const Action& action) {
 Step Pipeline::step_in(Slot& slot, const Batch& batch) {
   const auto number = static_cast<std::size_t>(&slot - slots_.data());
   position_.micro_batch = slot.micro_batch;
-  return {ops_,      groups_, batch, arenas_.saved[number], arenas_.scratch, arenas_.rebuilt,
-          &position_};
+  return {ops_,
+          groups_,
+          batch,
+          arenas_.saved[number],
+          arenas_.scratch,
+          arenas_.rebuilt,
+          &position_,
+          job_.weight_gradients};
 }
 
 comm::Work Pipeline::exchange(comm::Communicator& stages, comm::Message message) {

@@ -36,7 +36,14 @@ void linear_input_gradient(Step& step, Tensor dy, const Weight& w, Tensor dx, In
 }
 
 void linear_weight_gradient(Step& step, Tensor dy, Tensor x, const Weight& w) {
-  step.ops(kernels::Gemm{.a = dy, .b = x, .c = w.grad, .transpose_a = true, .accumulate = true});
+  if (step.weight_gradients == WeightGradients::in_place) {
+    step.ops(kernels::Gemm{.a = dy, .b = x, .c = w.grad, .transpose_a = true, .accumulate = true});
+    return;
+  }
+  kernels::Arena::Scope scope(step.scratch);
+  const Tensor made = step.scratch.make(x.dtype, w.grad.rows, w.grad.cols);
+  step.ops(kernels::Gemm{.a = dy, .b = x, .c = made, .transpose_a = true});
+  step.ops(kernels::Add{made, w.grad});
 }
 
 }  // namespace cpplan::engine

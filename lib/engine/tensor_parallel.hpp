@@ -37,7 +37,7 @@ void linear(Step&, Tensor x, const Weight& w, Tensor y);
 enum class Into { overwrite, add };
 /// dx = dy w, or added to dx.
 void linear_input_gradient(Step&, Tensor dy, const Weight& w, Tensor dx, Into into);
-/// w.grad += dy^T x.
+/// w.grad += dy^T x, in place or made apart first, as the step says.
 void linear_weight_gradient(Step&, Tensor dy, Tensor x, const Weight& w);
 
 }  // namespace cpplan::engine

@@ -105,6 +105,7 @@ Result<engine::Job> make_job(const Plan& plan) {
   job.context_parallel = std::move(*context_parallel);
   job.data_parallel = *data_parallel;
   job.recompute = *recompute;
+  job.weight_gradients = weight_gradients_of(plan.config);
   if (plan.checkpoints) job.snapshots = engine::Snapshots::host;
   job.model = *plan.model;
   job.dims = plan.layout.dims;

@@ -181,6 +181,11 @@ std::string_view name_of(kernels::DType dtype) {
   return "";
 }
 
+engine::WeightGradients weight_gradients_of(const config::TrainingConfig& config) {
+  return config.dialect == config::Dialect::megatron ? engine::WeightGradients::separate
+                                                     : engine::WeightGradients::in_place;
+}
+
 Index attention_window_of(const Plan& plan) {
   const Index window = plan.model ? plan.model->sliding_window : 0;
   return window > 0 && window < plan.batch.sequence_len ? window : 0;

@@ -20,6 +20,11 @@ kernels::DType dtype_of(const config::TrainingConfig&);
 /// fp32, bf16 or fp64, as cpplan.run.dtype spells it.
 std::string_view name_of(kernels::DType);
 
+/// A config of Megatron-LM's keys makes them apart: Megatron-LM holds a tensor of the weight's
+/// shape in the activations' type whether gradient_accumulation_fusion is on (an empty one, for the
+/// hooks of autograd) or off.
+engine::WeightGradients weight_gradients_of(const config::TrainingConfig&);
+
 /// Keys that a query sees, itself included: the model's sliding_window, where it is shorter than a
 /// sequence; else 0, all of them.
 Index attention_window_of(const Plan&);

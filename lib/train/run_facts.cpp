@@ -66,7 +66,8 @@ void add_context_parallel(FactList& list, const engine::Job& job) {
       .add("transport of CP gradients", cp.gradients)
       .add("inner CP size", cp.inner_size)
       .add("attention window", job.attention_window)
-      .add("recompute", job.recompute);
+      .add("recompute", job.recompute)
+      .add("gradients of weights", job.weight_gradients);
 }
 
 void add_data_parallel(FactList& list, const engine::DataParallelSettings& dp) {

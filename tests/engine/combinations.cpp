@@ -28,7 +28,7 @@ struct Pipeline {
 const Pipeline one_chunk{}, interleaved{.chunks = 2};
 
 /// What is left out is at its default: no SP, a head-tail ring, 1F1B, nothing computed again, the
-/// whole state on each rank.
+/// whole state on each rank. With selective recomputation gradients of weights are made apart.
 struct Combination {
   ParallelDims dims;  // TP, CP, PP, DP, SP
   ContextParallelSettings keys = {};
@@ -99,6 +99,7 @@ Experiment experiment_of(const Combination& c, Experiment e) {
   e.stage_layers = c.pipeline.layers;
   e.recompute = c.recompute;
   e.data_parallel = c.state;
+  if (c.recompute == selective) e.weight_gradients = engine::WeightGradients::separate;
   return e;
 }
 

@@ -38,6 +38,7 @@ struct Experiment {
   engine::DataParallelSettings data_parallel;
   Index attention_window = 0;
   engine::Recompute recompute = engine::Recompute::none;
+  engine::WeightGradients weight_gradients = engine::WeightGradients::in_place;
   int virtual_stages = 1;
   std::vector<int> stage_layers = {};  // of each virtual stage; empty: as many on each
 };

@@ -100,6 +100,7 @@ engine::Job job_of(const Experiment& e) {
   if (e.stage_layers.empty())
     job.stage_layers.assign(static_cast<std::size_t>(virtual_stages), 4 / virtual_stages);
   job.recompute = e.recompute;
+  job.weight_gradients = e.weight_gradients;
   job.dtype = e.dtype;
   job.seed = seed;
   job.micro_batch_size = e.micro_batch_size;

@@ -63,6 +63,7 @@ struct MeasuredRun {
 
 inline engine::Job job_of(const MeasuredRun& run) {
   engine::Job job = job_of(run.shape, run.dims, run.sequence, run.micro_batches);
+  job.weight_gradients = engine::WeightGradients::separate;
   job.context_parallel.layer_types = {engine::CpCommType::a2a};
   return job;
 }
