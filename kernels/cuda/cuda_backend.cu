@@ -2,6 +2,7 @@
 // compile, whatever is in it.
 #include "kernels/cuda/cuda_backend.hpp"
 
+#include "base/failure.hpp"
 #include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/attention.hpp"
 #include "kernels/cuda/cross_entropy.cuh"
@@ -37,7 +38,12 @@ CudaOps::CudaOps(Trace& trace, int device)
     : Ops((chosen(device), trace)), device_(device, stream_), workspace_(workspace_bytes()) {}
 
 std::byte* CudaOps::allocate(Bytes bytes) {
-  return blocks_.emplace_back(Bytes{std::max<Index>(bytes.count, 1)}).data();
+  try {
+    return blocks_.emplace_back(Bytes{std::max<Index>(bytes.count, 1)}).data();
+  } catch (const Failure& failure) {
+    throw Failure(std::string(failure.what()) + " (an arena of " + std::to_string(bytes.count) +
+                  " bytes). use more ranks or a smaller micro-batch");
+  }
 }
 
 /// Memory that the stream still uses is not freed: that waits for the device.

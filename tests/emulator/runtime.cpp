@@ -223,8 +223,10 @@ double seconds_between(const Event& begin, const Event& end, Place) {
 }
 
 // --- memory ------------------------------------------------------------------------------------
-DeviceMemory::DeviceMemory(Bytes bytes, Place) : bytes_(bytes) {
+DeviceMemory::DeviceMemory(Bytes bytes, Place place) : bytes_(bytes) {
+  constexpr int out_of_memory = 2;  // cudaErrorMemoryAllocation
   if (bytes.count == 0) return;
+  if (bytes > device_properties(0).memory) check_call(out_of_memory, "cudaMalloc", place);
   auto memory =
       std::make_unique<GuardedMemory>(MemoryKind::global, bytes.count, allocation_alignment);
   data_ = memory->data();

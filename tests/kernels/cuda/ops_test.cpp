@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/failure.hpp"
 #include "kernels/cases/case.hpp"
 #include "kernels/cuda/cuda_ops.hpp"
 
@@ -109,6 +110,20 @@ TEST_CASE("ops: the cuda backend agrees with the reference and every op has a ca
     CAPTURE(Op::name);
     CHECK(std::ranges::any_of(all_cases(), [](const Case& c) { return c.op == Op::name; }));
   });
+}
+
+TEST_CASE("ops: a device that has no more memory is a Failure that says what to do") {
+  NoTrace trace;
+  const auto ops = cuda::make_cuda_ops(trace, 0);
+  try {
+    ops->allocate({Index{1} << 60});
+    FAIL("no device has an exbibyte");
+  } catch (const Failure& failure) {
+    const std::string words = failure.what();
+    CHECK(words.find("cudaMalloc") == 0);
+    CHECK(words.find("device 0") != std::string::npos);
+    CHECK(words.find("use more ranks") != std::string::npos);
+  }
 }
 
 /// Of sums, in which threads of several blocks may have come in any order.
