@@ -64,7 +64,8 @@ class NcclCommunicator final : public Communicator {
         ready_(world.take_event()) {
     for (int rank = 0; rank < size(); ++rank)
       if (rank != this->rank()) peers_->push_back(members_[static_cast<std::size_t>(rank)]);
-    connect(ids_of_all(host));
+    if (size() > 1) ids_ = ids_of_all(host);
+    lanes_.resize(ids_.size());
   }
 
  private:
@@ -74,7 +75,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   std::vector<Id> ids_of_all(Communicator& host);
-  void connect(const std::vector<Id>& ids);
+  NcclLane& lane(int number);
   /// Who receives what the rank sends on its lane of a chain.
   int receiver_of(int sender) const {
     return (sender + (layout_ == NcclLanes::to_next ? 1 : size() - 1)) % size();
@@ -94,13 +95,15 @@ class NcclCommunicator final : public Communicator {
   NcclLanes layout_;
   kernels::Event ready_;
   std::shared_ptr<std::vector<int>> peers_ = std::make_shared<std::vector<int>>();
-  std::vector<std::unique_ptr<NcclLane>> lanes_;  // of a chain: by sender; others have no entry
+  std::vector<Id> ids_;                           // of the lanes
+  std::vector<std::unique_ptr<NcclLane>> lanes_;  // those that were needed; of a chain by sender
 };
 
-/// Every rank makes one: of a group the first counts, of a chain lane i has that of rank i.
+/// Of a group the first rank makes the one that counts, of a chain each rank that of its own lane.
 std::vector<Id> NcclCommunicator::ids_of_all(Communicator& host) {
   constexpr Index words = sizeof(Id) / sizeof(std::int32_t);
-  Id mine = world_.make_id();
+  Id mine;
+  if (rank() == 0 || layout_ != NcclLanes::group) mine = world_.make_id();
   std::vector<Id> all(static_cast<std::size_t>(size()));
   const auto bytes = [](Id& id) { return reinterpret_cast<std::byte*>(id.internal.data()); };
   host.all_gather({bytes(mine), 1, words, words, kernels::DType::i32},
@@ -109,29 +112,26 @@ std::vector<Id> NcclCommunicator::ids_of_all(Communicator& host) {
   return all;
 }
 
-/// Lanes of a chain are made in the order of their senders on all ranks, so that none waits for
-/// another.
-void NcclCommunicator::connect(const std::vector<Id>& ids) {
-  if (size() == 1) return;
-  if (layout_ == NcclLanes::group) {
-    lanes_.push_back(std::make_unique<NcclLane>(world_, ids.front(), rank(), size()));
-    return;
-  }
-  lanes_.resize(ids.size());
-  for (int sender = 0; sender < size(); ++sender) {
-    const auto i = static_cast<std::size_t>(sender);
-    if (rank() == sender || rank() == receiver_of(sender))
-      lanes_[i] = std::make_unique<NcclLane>(world_, ids[i], rank() == sender ? 0 : 1, 2);
-  }
+/// Connected when it is first needed, since a layout has groups that it never uses; all ranks of
+/// the lane need it for the same transfer. Lane i of a chain is the one that rank i sends on.
+NcclLane& NcclCommunicator::lane(int number) {
+  const auto i = static_cast<std::size_t>(number);
+  if (lanes_[i]) return *lanes_[i];
+  const bool of_all = layout_ == NcclLanes::group;
+  const int place = of_all ? rank() : rank() == number ? 0 : 1;
+  lanes_[i] = std::make_unique<NcclLane>(world_, ids_[i], place, of_all ? size() : 2, group());
+  return *lanes_[i];
 }
 
 Operation NcclCommunicator::operation_of(const Message& m) {
-  Operation operation{
-      Collective::exchange, lanes_.front().get(), m.buffer, m.buffer, m.way, m.peer};
-  if (layout_ == NcclLanes::group) return operation;
+  Operation operation{Collective::exchange, nullptr, m.buffer, m.buffer, m.way, m.peer};
+  if (layout_ == NcclLanes::group) {
+    operation.lane = &lane(0);
+    return operation;
+  }
   const int sender = m.sends() ? rank() : m.peer, receiver = m.sends() ? m.peer : rank();
   expect(receiver_of(sender) == receiver, "a pipeline sends to its neighbour");
-  operation.lane = lanes_[static_cast<std::size_t>(sender)].get();
+  operation.lane = &lane(sender);
   operation.peer = m.sends() ? 1 : 0;
   return operation;
 }
@@ -142,12 +142,14 @@ std::vector<Operation> NcclCommunicator::operations_of(const Transfer& t) {
     expect(layout_ == NcclLanes::group, "a collective is of a group");
     if (t.in.elements() > 0)
       operations.push_back({.collective = t.collective,
-                            .lane = lanes_.front().get(),
+                            .lane = &lane(0),
                             .in = t.in,
                             .out = t.out,
                             .reduce = t.reduce});
     return operations;
   }
+  expect(layout_ == NcclLanes::group || t.messages.size() == 1,
+         "a pipeline exchanges one message at a time");
   for (const Message& m : t.messages)
     if (m.buffer.elements() > 0) operations.push_back(operation_of(m));
   return operations;

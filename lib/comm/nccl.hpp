@@ -23,7 +23,7 @@ enum class NcclLanes : std::uint8_t { group, to_next, to_previous };
 
 /// The end that a rank has of a group of two and more. `host` is its end of the same group on a
 /// transport of the host, which carries the ids; `members` are world ranks. Called by all ranks of
-/// the group together. Throws Failure when they cannot be connected.
+/// the group together, which are connected when they first exchange.
 std::unique_ptr<Communicator> make_nccl_communicator(NcclWorld&, Communicator& host,
                                                      std::vector<int> members, NcclLanes,
                                                      kernels::Trace&);

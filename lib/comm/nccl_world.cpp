@@ -45,7 +45,8 @@ class Settling final : public Ongoing {
   const std::function<Awaited()>& awaited_;
 };
 
-NcclLane::NcclLane(NcclWorld& world, const NcclApi::UniqueId& id, int rank, int size)
+NcclLane::NcclLane(NcclWorld& world, const NcclApi::UniqueId& id, int rank, int size,
+                   std::string_view group)
     : world_(world), stream_(world.device().make_stream()) {
   {
     const std::lock_guard lock(world.mutex_);
@@ -54,7 +55,8 @@ NcclLane::NcclLane(NcclWorld& world, const NcclApi::UniqueId& id, int rank, int 
   }
   try {
     world.settle(*this, [&]() -> Ongoing::Awaited {
-      return {"a rank", fmt::format("start of NCCL among {} ranks, on {}", size, world.name())};
+      return {fmt::format("one of {} ranks", size),
+              fmt::format("start of NCCL in group \"{}\", on {}", group, world.name())};
     });
   } catch (const Failure&) {
     world.forget(*this);

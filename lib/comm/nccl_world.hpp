@@ -24,7 +24,7 @@ class NcclWorld;
 class NcclLane {
  public:
   /// Together with the other ranks of the lane. Throws Failure.
-  NcclLane(NcclWorld&, const NcclApi::UniqueId&, int rank, int size);
+  NcclLane(NcclWorld&, const NcclApi::UniqueId&, int rank, int size, std::string_view group);
   ~NcclLane();
   NcclLane(const NcclLane&) = delete;
   NcclLane& operator=(const NcclLane&) = delete;

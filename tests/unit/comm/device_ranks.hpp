@@ -36,7 +36,8 @@ struct DeviceRanks {
   Way way = Way::nccl;
   NcclLanes lanes = NcclLanes::group;
   HostStream::Kind compute = HostStream::Kind::queued;
-  std::chrono::milliseconds deadline = long_deadline;  // of the body; that of its start is long
+  std::chrono::milliseconds deadline = long_deadline;  // of the body
+  bool connected = true;  // before the body, where one lane connects all
 };
 
 inline std::vector<int> first_ranks(int size) {
@@ -70,6 +71,12 @@ std::string on_devices(const DeviceRanks& settings, const Body& body) {
         settings.way == Way::staged
             ? make_staged_communicator(device, blocks, endpoint, std::move(host), trace)
             : make_nccl_communicator(nccl, *host, members, settings.lanes, trace);
+    if (settings.connected && settings.lanes == NcclLanes::group) {
+      Matrix one(DType::i32, 1, 1);
+      group->all_reduce(one.tensor()).wait();
+      synchronize(device);
+      trace.starts.clear();
+    }
     endpoint.set_deadline(settings.deadline);
     const Ledger before = endpoint.posted();
     body(DeviceRank{rank, device, *group, &nccl});

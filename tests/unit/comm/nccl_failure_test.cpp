@@ -66,12 +66,15 @@ TEST_CASE("nccl: messages of different sizes end at the deadline") {
 }
 
 TEST_CASE("nccl: a peer that never comes to its first transfer is noticed by the host") {
-  const auto failed = on_devices({.size = 2, .deadline = short_deadline}, [](const DeviceRank& r) {
+  const DeviceRanks two{.size = 2, .deadline = short_deadline, .connected = false};
+  const auto failed = on_devices(two, [](const DeviceRank& r) {
     Matrix sum = filled(DType::f32, r.rank, 1, 5);
     if (r.rank == 1) return;
     r.group.all_reduce(sum.tensor()).wait();
   });
-  CHECK(contains(failed, "did not answer within 0.3 s (all_reduce of group \"cp\""));
+  CHECK(contains(failed,
+                 "one of 2 ranks did not answer within 0.3 s (start of NCCL in group "
+                 "\"cp\", on rank 0 of host a)"));
 }
 
 TEST_CASE("nccl: a peer that stops later is noticed while the host waits for the device") {
