@@ -96,9 +96,8 @@ void RmsNormBackward::check() const {
 void Rope::check() const {
   expect_values(x);
   expect_indices(positions, x.rows, 1);
-  expect(head_dim > 0 && head_dim % 2 == 0, "the head dimension is even");
-  expect(x.cols % head_dim == 0, "x [n, heads * head_dim]");
-  expect(theta > 0, "theta is positive");
+  expect(!frequencies.empty(), "a frequency for each pair of features");
+  expect(x.cols % head_dim() == 0, "x [n, heads * head_dim]");
 }
 
 void Attention::check() const {

@@ -47,14 +47,16 @@ struct RmsNormBackward {
 };
 
 /// Rotary position embedding in place, halves convention of Hugging Face's Llama: pair (j, j + d/2)
-/// of every head turns by position * theta^(-2j/d). x [n, heads * head_dim]; positions i32 [n, 1].
-/// `inverse` turns back: the backward pass.
+/// of every head turns by position * frequencies[j] and grows by `magnitude`; d is twice the number
+/// of frequencies. x [n, heads * d]; positions i32 [n, 1]. `inverse` turns back, and grows all the
+/// same: the transpose, and so the backward pass.
 struct Rope {
   static constexpr std::string_view name = "rope";
   Tensor x, positions;
-  Index head_dim = 0;
-  double theta = 10000.0;
+  std::span<const double> frequencies;  // on the host
+  double magnitude = 1;
   bool inverse = false;
+  Index head_dim() const { return 2 * std::ssize(frequencies); }
   void check() const;
   Cost cost() const;
 };

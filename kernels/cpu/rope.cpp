@@ -24,9 +24,9 @@ CPPLAN_VECTORISED void rotate_row(T* x, Index cols, Index half, float direction,
 }  // namespace
 
 void CpuOps::run(const Rope& op) {
-  const Index half = op.head_dim / 2;
-  RopeTable& table = rope_tables_.of(op.head_dim, op.theta);
-  float* const cosine = scratch(op.head_dim);
+  const Index half = op.head_dim() / 2;
+  RopeTable& table = rope_tables_.of(op.frequencies, op.magnitude);
+  float* const cosine = scratch(op.head_dim());
   float* const sine = cosine + half;
   with_real_type_of(op.x, [&]<class T>(T*) {
     for (Index i = 0; i < op.x.rows; ++i) {

@@ -1,5 +1,6 @@
 #include "kernels/cpu/rope_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/vector_math.hpp"
@@ -7,10 +8,11 @@
 namespace cpplan::kernels::cpu {
 namespace {
 
-void append_turn(const std::vector<double>& frequency, Index position, std::vector<double>& table) {
+void append_turn(std::span<const double> frequencies, double magnitude, Index position,
+                 std::vector<double>& table) {
   const auto at = static_cast<double>(position);
-  for (const double f : frequency) table.push_back(std::cos(at * f));
-  for (const double f : frequency) table.push_back(std::sin(at * f));
+  for (const double f : frequencies) table.push_back(magnitude * std::cos(at * f));
+  for (const double f : frequencies) table.push_back(magnitude * std::sin(at * f));
 }
 
 /// The product of two turns; `direction` -1 turns back.
@@ -25,21 +27,29 @@ CPPLAN_VECTORISED void combine(const double* a, const double* b, double directio
 
 }  // namespace
 
-RopeTable::RopeTable(Index head_dim, double theta) {
-  for (Index j = 0; j < head_dim / 2; ++j)
-    frequency_.push_back(
-        std::pow(theta, -static_cast<double>(2 * j) / static_cast<double>(head_dim)));
-  for (Index b = 0; b < fine_positions; ++b) append_turn(frequency_, b, fine_);
+RopeTable::RopeTable(std::span<const double> frequencies, double magnitude)
+    : frequencies_(frequencies.begin(), frequencies.end()), magnitude_(magnitude) {
+  for (Index b = 0; b < fine_positions; ++b) append_turn(frequencies_, magnitude, b, fine_);
+}
+
+bool RopeTable::is_of(std::span<const double> frequencies, double magnitude) const {
+  return magnitude == magnitude_ && std::ranges::equal(frequencies, frequencies_);
 }
 
 void RopeTable::turn(Index position, float* cosine, float* sine) {
-  const auto pairs = static_cast<Index>(frequency_.size());
+  const auto pairs = std::ssize(frequencies_);
   const Index distance = position < 0 ? -position : position;
   const Index a = distance / fine_positions, b = distance % fine_positions;
   for (Index row = static_cast<Index>(coarse_.size()) / (2 * pairs); row <= a; ++row)
-    append_turn(frequency_, row * fine_positions, coarse_);
+    append_turn(frequencies_, 1, row * fine_positions, coarse_);
   combine(coarse_.data() + 2 * pairs * a, fine_.data() + 2 * pairs * b, position < 0 ? -1 : 1,
           pairs, cosine, sine);
+}
+
+RopeTable& RopeTables::of(std::span<const double> frequencies, double magnitude) {
+  for (RopeTable& table : tables_)
+    if (table.is_of(frequencies, magnitude)) return table;
+  return tables_.emplace_back(frequencies, magnitude);
 }
 
 }  // namespace cpplan::kernels::cpu

@@ -2,8 +2,8 @@
 // Angles of the rotary embedding. position = 512 a + b turns by the turn of 512 a and then by that
 // of b: two small tables in double give every position's turn to far below an f32 ulp, where one
 // table of all positions would take 64 MiB at 131072.
-#include <map>
-#include <utility>
+#include <list>
+#include <span>
 #include <vector>
 
 #include "base/units.hpp"
@@ -12,27 +12,27 @@ namespace cpplan::kernels::cpu {
 
 class RopeTable {
  public:
-  RopeTable(Index head_dim, double theta);
+  RopeTable(std::span<const double> frequencies, double magnitude);
 
-  /// cosine[j], sine[j] of position * theta^(-2j / head_dim), for j < head_dim / 2.
+  bool is_of(std::span<const double> frequencies, double magnitude) const;
+  /// magnitude times cosine[j] and sine[j] of position * frequencies[j].
   void turn(Index position, float* cosine, float* sine);
 
  private:
   static constexpr Index fine_positions = 512;
 
-  std::vector<double> frequency_;
-  std::vector<double> fine_, coarse_;  // rows [cosines | sines]
+  std::vector<double> frequencies_;
+  double magnitude_;
+  std::vector<double> fine_, coarse_;  // rows [cosines | sines]; the fine ones have the magnitude
 };
 
-/// One table for each (head_dim, theta) that was asked for.
+/// One table for each rotation that was asked for: a model has one.
 class RopeTables {
  public:
-  RopeTable& of(Index head_dim, double theta) {
-    return tables_.try_emplace({head_dim, theta}, head_dim, theta).first->second;
-  }
+  RopeTable& of(std::span<const double> frequencies, double magnitude);
 
  private:
-  std::map<std::pair<Index, double>, RopeTable> tables_;
+  std::list<RopeTable> tables_;
 };
 
 }  // namespace cpplan::kernels::cpu

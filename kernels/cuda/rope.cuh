@@ -1,24 +1,28 @@
 #pragma once
 // Rotary position embedding: a block a token, which computes the angles once, in double, for all of
 // its heads.
+#include <algorithm>
+
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/rows.cuh"
 
 namespace cpplan::kernels::cuda {
 
+/// Travels with the launch, whose arguments have room for 4 KiB.
 struct Turn {
+  static constexpr Index most_pairs = 256;
   Index half;  // pairs of a head
-  double log2_theta;
+  double magnitude;
   float direction;  // -1 turns back
+  double frequencies[most_pairs];
 };
 
-/// cosine[j], sine[j] of position * theta^(-j / half).
+/// magnitude times cosine[j], sine[j] of position * frequencies[j].
 __device__ inline void angles_of(double position, const Turn& turn, float* cosine, float* sine) {
   for (Index j = thread(); j < turn.half; j += threads()) {
-    const double part = static_cast<double>(j) / static_cast<double>(turn.half);
-    const double angle = position * exp2(-part * turn.log2_theta);
-    cosine[j] = static_cast<float>(cos(angle));
-    sine[j] = turn.direction * static_cast<float>(sin(angle));
+    const double angle = position * turn.frequencies[j];
+    cosine[j] = static_cast<float>(turn.magnitude * cos(angle));
+    sine[j] = turn.direction * static_cast<float>(turn.magnitude * sin(angle));
   }
 }
 
@@ -53,14 +57,21 @@ __global__ void rope(View<T> x, View<const std::int32_t> positions, Index heads,
   }
 }
 
+inline Turn turn_of(const Rope& op) {
+  expect(std::ssize(op.frequencies) <= Turn::most_pairs, "a head has at most 512 features");
+  Turn turn{std::ssize(op.frequencies), op.magnitude, op.inverse ? -1.0f : 1.0f, {}};
+  std::copy(op.frequencies.begin(), op.frequencies.end(), turn.frequencies);
+  return turn;
+}
+
 inline void CudaOps::run(const Rope& op) {
   if (op.x.elements() == 0) return;
-  const Turn turn{op.head_dim / 2, std::log2(op.theta), op.inverse ? -1.0f : 1.0f};
+  const Turn turn = turn_of(op);
   LaunchShape shape = row_launch(op.x.rows, op.x.cols / 2);
   shape.shared_bytes = 2 * round_up(turn.half, group) * Index{sizeof(float)};
   with_real_type_of(op.x, [&]<class T>(T*) {
     launch(rope<T>, shape, stream_, output<T>(op.x), input<std::int32_t>(op.positions),
-           op.x.cols / op.head_dim, turn);
+           op.x.cols / op.head_dim(), turn);
   });
 }
 

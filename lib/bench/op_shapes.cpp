@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "kernels/rope.hpp"
+
 namespace cpplan::bench {
 namespace {
 using namespace kernels;
@@ -127,8 +129,9 @@ void add_layer_ops(std::vector<CaseMaker>& cases, Rows r) {
     return RmsNormBackward{o.values(n, h), o.values(1, h), o.values(n, 1),
                            o.values(n, h), o.values(n, h), o.values(1, h)};
   }));
+  static const auto frequencies = rope_frequencies(32, 10000);
   cases.push_back(maker_of(floats(r.size()), [=](Operands& o) {
-    return Rope{.x = o.values(n, h), .positions = o.indices(n, 1, n), .head_dim = 32};
+    return Rope{.x = o.values(n, h), .positions = o.indices(n, 1, n), .frequencies = frequencies};
   }));
   cases.push_back(maker_of(floats(3 * r.size()), [=](Operands& o) {
     return SwiGlu{o.values(n, 2 * h), o.values(n, h)};

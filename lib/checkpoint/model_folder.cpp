@@ -1,23 +1,29 @@
 #include "checkpoint/model_folder.hpp"
 
-#include <fmt/format.h>
-
-#include "base/files.hpp"
 #include "base/json.hpp"
 
 namespace cpplan::checkpoint {
 namespace {
 
-/// rope_scaling of transformers 4, rope_parameters of 5; both name the type, an old one as "type".
-std::string rotary_type(const Json& config) {
-  for (const char* key : {"rope_scaling", "rope_parameters"}) {
-    const Json* rotary = config.find(key);
-    if (rotary == nullptr || !rotary->is_object()) continue;
-    for (const char* name : {"rope_type", "type"})
-      if (const Json* type = rotary->find(name); type && type->is_string())
-        return type->as_string();
+/// As transformers 4 writes it, which 5 reads, too.
+Json rope_scaling_json(const model::RopeScaling& s) {
+  Json json = Json::object();
+  json["rope_type"] = s.type;
+  json["factor"] = s.factor;
+  if (s.original_max_position_embeddings > 0)
+    json["original_max_position_embeddings"] = s.original_max_position_embeddings;
+  if (s.type == "llama3") {
+    json["low_freq_factor"] = s.low_freq_factor;
+    json["high_freq_factor"] = s.high_freq_factor;
   }
-  return "default";
+  if (s.type != "yarn") return json;
+  json["beta_fast"] = s.beta_fast;
+  json["beta_slow"] = s.beta_slow;
+  json["truncate"] = s.truncate;
+  if (s.attention_factor > 0) json["attention_factor"] = s.attention_factor;
+  if (s.mscale > 0) json["mscale"] = s.mscale;
+  if (s.mscale_all_dim > 0) json["mscale_all_dim"] = s.mscale_all_dim;
+  return json;
 }
 
 }  // namespace
@@ -35,6 +41,7 @@ std::string hf_config(const model::ModelSpec& m, ElementType type) {
   json["vocab_size"] = m.vocab_size;
   if (m.max_position_embeddings > 0) json["max_position_embeddings"] = m.max_position_embeddings;
   json["rope_theta"] = m.rope_theta;
+  if (m.rope_scaling.type != "default") json["rope_scaling"] = rope_scaling_json(m.rope_scaling);
   json["rms_norm_eps"] = m.rms_norm_eps;
   json["hidden_act"] = "silu";
   json["initializer_range"] = m.initializer_range;
@@ -52,17 +59,6 @@ bool has_weights(const std::filesystem::path& folder) {
   std::error_code ignored;
   return std::filesystem::exists(folder / weights_index_name, ignored) ||
          std::filesystem::exists(folder / "model.safetensors", ignored);
-}
-
-Result<void> check_rotary(const std::filesystem::path& folder) {
-  const auto config = read_file(folder / config_name).and_then(Json::parse);
-  if (!config) return tl::unexpected(config.error());
-  const std::string type = rotary_type(*config);
-  if (type == "default") return {};
-  return failure(fmt::format(
-      "the weights of {} were trained with rotary positions of type \"{}\" (the engine computes "
-      "plain ones, and would train them on other positions). name a model without rope_scaling",
-      folder.string(), type));
 }
 
 }  // namespace cpplan::checkpoint

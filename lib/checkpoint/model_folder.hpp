@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <string>
 
-#include "base/result.hpp"
 #include "checkpoint/element_type.hpp"
 #include "model/model_spec.hpp"
 
@@ -17,8 +16,5 @@ std::string hf_config(const model::ModelSpec&, ElementType type);
 
 /// Whether the folder has weights, too; a config.json alone gives dimensions.
 bool has_weights(const std::filesystem::path& folder);
-
-/// Error: the folder's config.json asks for rotary positions that our engine does not compute.
-Result<void> check_rotary(const std::filesystem::path& folder);
 
 }  // namespace cpplan::checkpoint

@@ -81,8 +81,10 @@ class KeyChecker {
     for (const std::string_view list : {"datasets", "test_datasets", "pretraining_dataset"})
       check_entries(root, list);
     for (const std::string_view key : {"overrides_of_model_config", "model_config"})
-      if (const Member* model = root.find(key))
+      if (const Member* model = root.find(key)) {
         check_free_members(*model->value.node, model->key, model_keys());
+        check_rope(*model->value.node, model->key);
+      }
     if (const Member* cpplan = root.find("cpplan")) check_cpplan(*cpplan->value.node);
   }
 
@@ -124,6 +126,12 @@ class KeyChecker {
         check_value(*info, dotted(prefix, member.key), member, findings_);
   }
 
+  void check_rope(const Node& model, std::string_view prefix) {
+    for (const std::string_view key : {"rope_scaling", "rope_parameters"})
+      if (const Member* rope = model.find(key))
+        check_free_members(*rope->value.node, dotted(prefix, key), rope_keys());
+  }
+
   void check_cpplan(const Node& cpplan) {
     check_own_members(cpplan, "cpplan", cpplan_sections());
     const auto check_section = [&](std::string_view name, std::span<const KeyInfo> keys) {
@@ -131,6 +139,7 @@ class KeyChecker {
       if (section != nullptr) check_own_members(*section->value.node, dotted("cpplan", name), keys);
     };
     check_section("model", model_keys());
+    if (const Member* model = cpplan.find("model")) check_rope(*model->value.node, "cpplan.model");
     check_section("cluster", cluster_keys());
     check_section("run", run_keys());
     check_section("launch", launch_keys());

@@ -47,11 +47,26 @@ constexpr std::array model = {
     KeyInfo{"num_key_value_heads", integer},
     KeyInfo{"num_local_experts", integer},
     KeyInfo{"rms_norm_eps", real},
+    KeyInfo{"rope_parameters", mapping},
+    KeyInfo{"rope_scaling", mapping},
     KeyInfo{"rope_theta", real},
     KeyInfo{"sliding_window", integer},
     KeyInfo{"tie_word_embeddings", boolean},
     KeyInfo{"torch_dtype", text},
     KeyInfo{"vocab_size", integer},
+};
+
+constexpr std::array rope = {
+    KeyInfo{"attention_factor", real},
+    KeyInfo{"beta_fast", real},
+    KeyInfo{"beta_slow", real},
+    KeyInfo{"factor", real},
+    KeyInfo{"high_freq_factor", real},
+    KeyInfo{"low_freq_factor", real},
+    KeyInfo{"original_max_position_embeddings", integer},
+    KeyInfo{"rope_theta", real},
+    KeyInfo{"rope_type", text},
+    KeyInfo{"type", text},
 };
 
 constexpr std::array cluster = {
@@ -117,6 +132,9 @@ std::span<const KeyInfo> cpplan_sections() {
 }
 std::span<const KeyInfo> model_keys() {
   return model;
+}
+std::span<const KeyInfo> rope_keys() {
+  return rope;
 }
 std::span<const KeyInfo> cluster_keys() {
   return cluster;

@@ -22,6 +22,13 @@ void read_dimensions(TrainingConfig& config, const MegatronArguments& a) {
   a.read(m.linear_num_value_heads, "linear_num_value_heads");
 }
 
+void read_rotation(MegatronSettings& m, const MegatronArguments& a) {
+  a.read(m.use_rope_scaling, "use_rope_scaling");
+  a.read(m.rope_scaling_factor, "rope_scaling_factor");
+  a.read(m.rotary_seq_len_interpolation_factor, "rotary_seq_len_interpolation_factor");
+  a.read(m.rotary_percent, "rotary_percent");
+}
+
 void read_numbers(ModelSettings& d, const MegatronArguments& a) {
   a.read(d.rope_theta, "rotary_base");
   a.read(d.rms_norm_eps, "layernorm_epsilon");
@@ -85,6 +92,7 @@ void read_latent_attention(MegatronSettings& m, const MegatronArguments& a) {
 void read_megatron_model(TrainingConfig& config, const MegatronArguments& arguments) {
   read_dimensions(config, arguments);
   read_numbers(config.model, arguments);
+  read_rotation(config.megatron, arguments);
   read_traits(config.megatron, arguments);
   read_experts(config.megatron, arguments);
   read_latent_attention(config.megatron, arguments);

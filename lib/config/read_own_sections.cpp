@@ -38,6 +38,19 @@ void read_comm_type(TrainingConfig& config, const Section& section) {
     section.read(config.run.cp_comm_type, "cp_comm_type");
 }
 
+void read_rope(RopeSettings& r, const Section& section) {
+  section.read(r.rope_type, "type");  // before transformers 4.43
+  section.read(r.rope_type, "rope_type");
+  section.read(r.rope_theta, "rope_theta");
+  section.read(r.factor, "factor");
+  section.read(r.low_freq_factor, "low_freq_factor");
+  section.read(r.high_freq_factor, "high_freq_factor");
+  section.read(r.beta_fast, "beta_fast");
+  section.read(r.beta_slow, "beta_slow");
+  section.read(r.attention_factor, "attention_factor");
+  section.read(r.original_max_position_embeddings, "original_max_position_embeddings");
+}
+
 void read_dimensions(ModelSettings& m, const Section& section) {
   section.read(m.hidden_size, "hidden_size");
   section.read(m.num_hidden_layers, "num_hidden_layers");
@@ -48,6 +61,8 @@ void read_dimensions(ModelSettings& m, const Section& section) {
   section.read(m.vocab_size, "vocab_size");
   section.read(m.max_position_embeddings, "max_position_embeddings");
   section.read(m.rope_theta, "rope_theta");
+  read_rope(m.rope_scaling, section.below("rope_scaling"));
+  read_rope(m.rope_scaling, section.below("rope_parameters"));
   section.read(m.rms_norm_eps, "rms_norm_eps");
   section.read(m.attention_dropout, "attention_dropout");
   section.read(m.hidden_dropout, "hidden_dropout");

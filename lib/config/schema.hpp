@@ -37,6 +37,7 @@ std::span<const KeyInfo> dataset_keys();
 std::span<const KeyInfo> own_top_level_keys();
 std::span<const KeyInfo> cpplan_sections();
 std::span<const KeyInfo> model_keys();
+std::span<const KeyInfo> rope_keys();  // of model_keys' rope_scaling and rope_parameters
 std::span<const KeyInfo> cluster_keys();
 std::span<const KeyInfo> run_keys();
 std::span<const KeyInfo> launch_keys();

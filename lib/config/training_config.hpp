@@ -86,10 +86,18 @@ struct DatasetSettings {
 };
 
 /// Hugging Face config.json names: cpplan.model.*, overrides_of_model_config.*.
+struct RopeSettings {  // rope_scaling, or as transformers 5 has it rope_parameters
+  Setting<std::string> rope_type;
+  Setting<double> rope_theta, factor, low_freq_factor, high_freq_factor, beta_fast, beta_slow,
+      attention_factor;
+  Setting<Index> original_max_position_embeddings;
+};
+
 struct ModelSettings {
   Setting<std::string> base_model;  // a name of the registry, a folder or a hub id
   Setting<Index> hidden_size, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim,
       intermediate_size, vocab_size, max_position_embeddings;
+  RopeSettings rope_scaling;
   Setting<double> rope_theta, rms_norm_eps, attention_dropout, hidden_dropout, initializer_range;
   Setting<bool> tie_word_embeddings, attention_bias;
   Setting<std::string> model_type, hidden_act;
@@ -191,6 +199,8 @@ struct MegatronSettings {
   Setting<bool> hybrid_context_parallel, use_tp_pp_dp_mapping, tp_comm_overlap;
 
   // Model.
+  Setting<bool> use_rope_scaling;
+  Setting<double> rope_scaling_factor, rotary_seq_len_interpolation_factor, rotary_percent;
   Setting<Index> max_position_embeddings, make_vocab_size_divisible_by, padded_vocab_size;
   Setting<Index> num_experts, moe_router_topk, moe_ffn_hidden_size, moe_shared_expert_size;
   Setting<Index> moe_router_num_groups;

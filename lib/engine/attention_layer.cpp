@@ -36,7 +36,7 @@ AttentionLayer::AttentionLayer(const Job& job, const TensorParallel& tp,
       head_dim_(job.model.head_dim),
       layer_(layer),
       band_(band_of(job)),
-      theta_(job.model.rope_theta),
+      rotation_(rotation_of(job.model)),
       dropout_rate_(job.model.attention_dropout),
       dropout_key_(random_key(job.seed, "dropout/attention")) {}
 
@@ -81,8 +81,8 @@ void AttentionLayer::rotate(Step& step, Tensor q, Tensor k, bool inverse) const 
   for (const Tensor& x : {q, k}) {
     step.ops(kernels::Rope{.x = x,
                            .positions = step.batch.positions,
-                           .head_dim = head_dim_,
-                           .theta = theta_,
+                           .frequencies = rotation_.frequencies,
+                           .magnitude = rotation_.magnitude,
                            .inverse = inverse});
   }
 }

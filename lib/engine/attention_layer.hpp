@@ -2,6 +2,7 @@
 // Self-attention with its norm, residual and dropout. Heads are split over TP, tokens over CP.
 #include "engine/parallel_attention.hpp"
 #include "engine/residual_branch.hpp"
+#include "engine/rotation.hpp"
 
 namespace cpplan::engine {
 
@@ -30,7 +31,8 @@ class AttentionLayer {
   ParallelAttention attention_;
   Index head_dim_, layer_;
   kernels::Band band_;
-  double theta_, dropout_rate_;
+  Rotation rotation_;
+  double dropout_rate_;
   std::uint64_t dropout_key_;
 };
 static_assert(Layer<AttentionLayer>);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "model/family.hpp"
@@ -44,6 +46,17 @@ class Reader {
     return value == nullptr ? std::string(fallback) : value->as_string();
   }
 
+  const Json* object(std::string_view key) { return expected(key, &Json::is_object, "an object"); }
+  bool has_objects() const {
+    return std::ranges::any_of(object_.members(),
+                               [](const auto& member) { return member.second.is_object(); });
+  }
+  /// What was wrong in the object of that key.
+  void add_wrong(const Reader& inner, std::string_view key) {
+    for (const std::string& wrong : inner.wrong())
+      wrong_.push_back(fmt::format("{}.{}", key, wrong));
+  }
+
   const std::vector<std::string>& missing() const { return missing_; }
   const std::vector<std::string>& wrong() const { return wrong_; }
 
@@ -73,16 +86,48 @@ void read_dimensions(Reader& json, const Family& family, ModelSpec& m) {
   m.tie_word_embeddings = json.boolean("tie_word_embeddings", defaults.tie_word_embeddings);
 }
 
-void read_numbers(Reader& json, ModelSpec& m) {
+/// "type" is what transformers called it before 4.43. What has a value for each type of layers has
+/// members that are objects.
+void read_rope(Reader& json, ModelSpec& m) {
+  RopeScaling& s = m.rope_scaling;
   m.rope_theta = json.real("rope_theta", m.rope_theta);
+  s.type = json.has_objects() ? "one for each type of layers"
+                              : json.text("rope_type", json.text("type", s.type));
+  s.factor = json.real("factor", s.factor);
+  s.low_freq_factor = json.real("low_freq_factor", s.low_freq_factor);
+  s.high_freq_factor = json.real("high_freq_factor", s.high_freq_factor);
+  s.beta_fast = json.real("beta_fast", s.beta_fast);
+  s.beta_slow = json.real("beta_slow", s.beta_slow);
+  s.attention_factor = json.real("attention_factor", s.attention_factor);
+  s.mscale = json.real("mscale", s.mscale);
+  s.mscale_all_dim = json.real("mscale_all_dim", s.mscale_all_dim);
+  s.truncate = json.boolean("truncate", s.truncate);
+  s.original_max_position_embeddings =
+      json.integer("original_max_position_embeddings", s.original_max_position_embeddings);
+}
+
+void read_numbers(Reader& json, ModelSpec& m) {
   m.rms_norm_eps = json.real("rms_norm_eps", m.rms_norm_eps);
   m.initializer_range = json.real("initializer_range", m.initializer_range);
   m.attention_dropout = json.real("attention_dropout", 0);
   m.hidden_dropout = json.real("resid_pdrop", json.real("residual_dropout", 0));
   m.hidden_act = json.text("hidden_activation", json.text("hidden_act", m.hidden_act));
-  const bool partly = json.real("partial_rotary_factor", 1) < 1 ||
-                      json.find("no_rope_layers") != nullptr || m.model_type == "smollm3";
-  if (partly) m.positions = Positions::partly_rotary;
+}
+
+/// rope_scaling of transformers 4, rope_parameters of 5, which holds rope_theta, too.
+void read_positions(Reader& json, ModelSpec& m) {
+  m.rope_theta = json.real("rope_theta", m.rope_theta);
+  double rotary_part = json.real("partial_rotary_factor", 1);
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const Json* rope = json.object(key);
+    if (rope == nullptr) continue;
+    Reader inner(*rope);
+    read_rope(inner, m);
+    rotary_part = inner.real("partial_rotary_factor", rotary_part);
+    json.add_wrong(inner, key);
+  }
+  if (rotary_part < 1 || json.find("no_rope_layers") != nullptr || m.model_type == "smollm3")
+    m.positions = Positions::partly_rotary;
 }
 
 void read_window(Reader& json, const Family& family, ModelSpec& m) {
@@ -173,6 +218,7 @@ Result<HfModel> model_of_hf_config(const Json& config, std::string name) {
   read_dimensions(json, **family, m);
   m.intermediate_size = json.dimension("intermediate_size");
   read_numbers(json, m);
+  read_positions(json, m);
   read_window(json, **family, m);
   read_biases(json, **family, m);
   if ((*family)->latent_attention) read_latent_attention(json, m);

@@ -41,6 +41,21 @@ void apply_traits(const Settings& s, ModelSpec& m) {
   m.biases = {biased || s.add_qkv_bias.value_or(false), biased, biased};
 }
 
+/// Llama 3's scaling has its numbers in the code but for the factor; interpolation is linear.
+void apply_rope_scaling(const Settings& s, ModelSpec& m) {
+  RopeScaling& rope = m.rope_scaling;
+  if (s.use_rope_scaling.value_or(false))
+    rope = {.type = "llama3",
+            .factor = s.rope_scaling_factor.value_or(8.0),
+            .low_freq_factor = 1,
+            .high_freq_factor = 4,
+            .original_max_position_embeddings = 8192};
+  else if (s.rotary_seq_len_interpolation_factor.given())
+    rope = {.type = "linear", .factor = *s.rotary_seq_len_interpolation_factor};
+  const bool rotary = m.positions == Positions::rotary;
+  if (rotary && s.rotary_percent.value_or(1.0) < 1) m.positions = Positions::partly_rotary;
+}
+
 void apply_dimensions(const config::TrainingConfig& config, ModelSpec& m) {
   const Settings& s = config.megatron;
   // The flags read num_query_groups only with group_query_attention; the YAML sections always.
@@ -112,6 +127,7 @@ std::optional<RoutedLayers> parse_moe_layer_freq(std::string_view text) {
 
 void apply_megatron(const config::TrainingConfig& config, ModelSpec& m) {
   apply_traits(config.megatron, m);
+  apply_rope_scaling(config.megatron, m);
   apply_dimensions(config, m);
   apply_window(config.megatron, m);
   apply_experts(config.megatron, m);

@@ -42,6 +42,21 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+/// rope_scaling of config.json: how rotary positions were stretched beyond those that the model was
+/// pretrained on. 0: not given.
+struct RopeScaling {
+  std::string type = "default";  // not stretched
+  double factor = 0;
+  double low_freq_factor = 0, high_freq_factor = 0;  // llama3
+  double beta_fast = 32, beta_slow = 1;              // yarn, from here on
+  double attention_factor = 0;                       // else it follows from the factor
+  double mscale = 0, mscale_all_dim = 0;             // likewise
+  bool truncate = true;                              // bounds of the ramp to whole pairs
+  Index original_max_position_embeddings = 0;        // else max_position_embeddings
+
+  friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
+};
+
 /// Names are Hugging Face's config.json's. The defaults of the traits are Llama's.
 struct ModelSpec {
   std::string name;  // of the registry, or "cpplan.model"
@@ -60,6 +75,7 @@ struct ModelSpec {
   Mlp mlp = Mlp::gated;
   QkNorm qk_norm = QkNorm::none;
   Positions positions = Positions::rotary;
+  RopeScaling rope_scaling;
   Biases biases;
   Experts experts;
   LatentAttention latent;

@@ -34,8 +34,21 @@ void apply_dimensions(const ModelSettings& s, ModelSpec& m) {
   apply(s.sliding_window, m.sliding_window);
 }
 
+void apply_rope(const config::RopeSettings& s, ModelSpec& m) {
+  apply(s.rope_theta, m.rope_theta);
+  apply(s.rope_type, m.rope_scaling.type);
+  apply(s.factor, m.rope_scaling.factor);
+  apply(s.low_freq_factor, m.rope_scaling.low_freq_factor);
+  apply(s.high_freq_factor, m.rope_scaling.high_freq_factor);
+  apply(s.beta_fast, m.rope_scaling.beta_fast);
+  apply(s.beta_slow, m.rope_scaling.beta_slow);
+  apply(s.attention_factor, m.rope_scaling.attention_factor);
+  apply(s.original_max_position_embeddings, m.rope_scaling.original_max_position_embeddings);
+}
+
 void apply_numbers(const ModelSettings& s, ModelSpec& m) {
   apply(s.rope_theta, m.rope_theta);
+  apply_rope(s.rope_scaling, m);
   apply(s.rms_norm_eps, m.rms_norm_eps);
   apply(s.initializer_range, m.initializer_range);
   apply(s.attention_dropout, m.attention_dropout);

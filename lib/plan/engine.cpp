@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "engine/rotation.hpp"
 #include "plan/engine_data_parallel.hpp"
 #include "plan/engine_pipeline.hpp"
 #include "plan/engine_settings.hpp"
@@ -84,6 +85,8 @@ Result<engine::Job> make_job(const Plan& plan) {
     return failure(fmt::format(
         "the engine cannot train {} ({}). use a model of Llama's type, for example Llama-3.2-1B",
         plan.model->name, *why));
+  if (const auto why = engine::why_no_rotation(*plan.model))
+    return failure(fmt::format("the engine cannot train {}: {}", plan.model->name, *why));
   if (plan.layout.stage_layers.empty())
     return failure(fmt::format(
         "{} layers do not fit {} pipeline stages (every stage has the same number of them). use "

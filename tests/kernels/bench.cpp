@@ -9,6 +9,7 @@
 
 #include "kernels/cases/attention_problem.hpp"
 #include "kernels/cases/case.hpp"
+#include "kernels/rope.hpp"
 
 namespace cpplan::kernels::test {
 namespace {
@@ -104,7 +105,8 @@ void measure_rows(const Backend& backend) {
   const std::string_view shape = "1024 x 2048";
   measure(s, shape, RmsNorm{x, weight, y, rstd});
   measure(s, shape, RmsNormBackward{x, weight, rstd, y, z, dweight});
-  measure(s, "1024 x 32 heads of 64", Rope{x, positions, 64, 10000.0, false});
+  const auto frequencies = rope_frequencies(64, 10000);
+  measure(s, "1024 x 32 heads of 64", Rope{x, positions, frequencies});
   measure(s, shape, SwiGlu{gate_up, y});
   measure(s, shape, SwiGluBackward{gate_up, y, dgate_up});
   measure(s, shape, DropoutAdd{x, y, z, token_rows, {1, 2, 3, 0.0}});

@@ -107,7 +107,9 @@ TEST_CASE("check: indices and accumulators and transfers") {
   CHECK(passes(RmsNorm{bf16(3, 8), bf16(1, 8), bf16(3, 8), f32(3, 1), 0}));
   CHECK_FALSE(passes(RmsNorm{bf16(3, 8), bf16(1, 8), bf16(3, 8), bf16(3, 1), 0}));
   CHECK_FALSE(passes(SquaredNorm{f32(3, 8), f32(1, 1)}));
-  CHECK_FALSE(passes(Rope{f32(3, 9), i32(3, 1), 3, 1e4, false}));
+  const double frequencies[] = {1, 0.01};
+  CHECK_FALSE(passes(Rope{f32(3, 9), i32(3, 1), frequencies}));
+  CHECK_FALSE(passes(Rope{f32(3, 8), i32(3, 1), {}}));
   CHECK_FALSE(passes(Copy{f32(3, 8), i32(3, 8)}));
   CHECK_FALSE(passes(RowMax{f32(3, 8), f32(3, 1), 9}));
   Tensor apart = f32(3, 8);

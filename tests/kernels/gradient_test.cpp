@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/cases/attention_problem.hpp"
+#include "kernels/rope.hpp"
 #include "kernels/support/gradient.hpp"
 
 namespace cpplan::kernels::test {
@@ -56,11 +57,12 @@ TEST_CASE("gradient: rope inverse is the transpose of rope") {
   const Matrix positions = random_indices(4, 1, 0, 100, 3);
   Session s(reference_backend);
   const Tensor dx = s.values(dy);
-  s.ops()(Rope{dx, s.indices(positions), 6, 10000, true});
+  const auto frequencies = rope_frequencies(6, 10000);
+  s.ops()(Rope{dx, s.indices(positions), frequencies, 1.25, true});
   check_gradient(
       [&](Session& at, const Matrix& m) {
         const Tensor y = at.values(m);
-        at.ops()(Rope{y, at.indices(positions), 6, 10000, false});
+        at.ops()(Rope{y, at.indices(positions), frequencies, 1.25, false});
         return at.read(y);
       },
       x, dy, s.read(dx));

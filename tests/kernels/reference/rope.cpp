@@ -1,13 +1,12 @@
 #include <cmath>
-#include <vector>
 
 #include "kernels/reference/reference_backend.hpp"
 
 namespace cpplan::kernels::reference {
 namespace {
 
-void turn(double& a, double& b, double angle) {
-  const double c = std::cos(angle), s = std::sin(angle), first = a;
+void turn(double& a, double& b, double angle, double magnitude) {
+  const double c = magnitude * std::cos(angle), s = magnitude * std::sin(angle), first = a;
   a = first * c - b * s;
   b = first * s + b * c;
 }
@@ -15,14 +14,14 @@ void turn(double& a, double& b, double angle) {
 }  // namespace
 
 void ReferenceOps::run(const Rope& op) {
-  const Index d = op.head_dim, half = d / 2;
+  const Index half = std::ssize(op.frequencies);
   for (Index j = 0; j < half; ++j) {
-    const double frequency =
-        std::pow(op.theta, -2 * static_cast<double>(j) / static_cast<double>(d));
+    const double frequency = op.frequencies[static_cast<std::size_t>(j)];
     for (Index i = 0; i < op.x.rows; ++i) {
       const double angle = static_cast<double>(index_at(op.positions, i)) * frequency;
-      for (Index head = 0; head < op.x.cols; head += d)
-        turn(at(op.x, i, head + j), at(op.x, i, head + half + j), op.inverse ? -angle : angle);
+      for (Index head = 0; head < op.x.cols; head += 2 * half)
+        turn(at(op.x, i, head + j), at(op.x, i, head + half + j), op.inverse ? -angle : angle,
+             op.magnitude);
     }
   }
 }

@@ -135,3 +135,34 @@ TEST_CASE("hf config: a folder whose file is broken is an error and no crash") {
     CHECK_FALSE(model::resolve_model(with_base_model(folder.path())));
   }
 }
+
+TEST_CASE("hf config: rotary positions as transformers 4 and 5 write them") {
+  const auto with = [](std::string_view rope) {
+    return read(std::string(R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
+      "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256, )") +
+                std::string(rope) + "}");
+  };
+  const auto four = with(R"("rope_theta": 5e5, "rope_scaling": {"rope_type": "llama3", "factor": 8,
+    "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192})");
+  const auto five = with(R"("rope_parameters": {"rope_theta": 5e5, "rope_type": "llama3",
+    "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192})");
+  REQUIRE(four);
+  REQUIRE(five);
+  CHECK(four->spec == five->spec);
+  CHECK(five->spec.rope_theta == 5e5);
+  CHECK(five->spec.rope_scaling == model::RopeScaling{.type = "llama3",
+                                                      .factor = 8,
+                                                      .low_freq_factor = 1,
+                                                      .high_freq_factor = 4,
+                                                      .original_max_position_embeddings = 8192});
+  CHECK(with(R"("rope_scaling": null)")->spec.rope_scaling == model::RopeScaling{});
+  CHECK(with(R"("rope_scaling": {"type": "dynamic"})")->spec.rope_scaling.type == "dynamic");
+  CHECK(with(R"("rope_parameters": {"full_attention": {"rope_theta": 1e6}})")
+            ->spec.rope_scaling.type == "one for each type of layers");
+  CHECK(with(R"("rope_parameters": {"partial_rotary_factor": 0.5})")->spec.positions ==
+        model::Positions::partly_rotary);
+  const auto wrong = with(R"("rope_scaling": {"type": "linear", "factor": "8"})");
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("rope_scaling.factor is not a number") != std::string::npos);
+}

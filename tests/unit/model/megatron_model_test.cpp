@@ -92,3 +92,16 @@ TEST_CASE("megatron model: routed layers are those from the first on that the fr
   CHECK(count("1") - count("2") == 2 * more);  // layers 1 and 3
   CHECK(count("1") - count("([0]*3+[1]*2)") == 3 * more);
 }
+
+TEST_CASE("megatron model: rotary positions are scaled as Llama 3's or in a line") {
+  auto c = megatron();
+  CHECK(model::resolve_model(c)->rope_scaling.type == "default");
+  c.megatron.rotary_seq_len_interpolation_factor.value = 4.0;
+  CHECK(model::resolve_model(c)->rope_scaling.type == "linear");
+  CHECK(model::resolve_model(c)->rope_scaling.factor == 4);
+  c.megatron.use_rope_scaling.value = true;
+  CHECK(model::resolve_model(c)->rope_scaling.type == "llama3");
+  CHECK(model::resolve_model(c)->rope_scaling.factor == 8);
+  c.megatron.rope_scaling_factor.value = 32.0;
+  CHECK(model::resolve_model(c)->rope_scaling.factor == 32);
+}
