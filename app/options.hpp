@@ -109,6 +109,7 @@ struct RunOptions {
   bool check = false;               // exit 5 where bytes or memory were not what was planned
   std::optional<Index> save_every;  // steps from one checkpoint to the next
   bool resume = false;
+  plan::CheckpointWriter checkpoint_writer = plan::CheckpointWriter::direct;
   std::optional<std::string> record, run_folder;
   std::optional<double> timeout;       // seconds
   std::vector<std::string> arguments;  // of the whole command line: the ranks get the same
@@ -121,14 +122,15 @@ struct VerifyOptions {
   VerifyFormat format = VerifyFormat::text;
 };
 
-enum class CheckpointAction { show, verify, convert };
+enum class CheckpointAction { show, verify, convert, logits };
 enum class CheckpointFormat { text, json };
 
 struct CheckpointOptions {
   CheckpointAction action = CheckpointAction::show;
   std::string path;  // a checkpoint, or a folder of them
   CheckpointFormat format = CheckpointFormat::text;
-  std::string target;                            // of convert: the new folder
+  std::string target;                            // of convert: the new folder; of logits: the file
+  std::optional<std::string> tokens;             // of logits: the file that has them
   std::optional<checkpoint::ElementType> dtype;  // of convert; none: as it is
 };
 

@@ -15,6 +15,7 @@ ConfigOptions config_options(const RunOptions& options) {
   config.inputs.synthetic = options.synthetic;
   config.inputs.save_every = options.save_every;
   config.inputs.resume = options.resume;
+  config.inputs.checkpoint_writer = options.checkpoint_writer;
   return config;
 }
 

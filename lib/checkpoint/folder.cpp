@@ -102,9 +102,14 @@ std::vector<Candidate> candidates_at(const fs::path& path) {
   return candidates_in(path);
 }
 
-void keep_newest(const fs::path& folder, Index keep) {
-  for (const Candidate& candidate : candidates_in(folder))
-    if (candidate.manifest && keep-- <= 0) remove_step(candidate.path);
+void remove_old(const fs::path& folder, const Retention& retention) {
+  if (!retention.newest) return;
+  Index kept = 0;
+  for (const auto& [path, manifest] : candidates_in(folder)) {
+    if (!manifest || kept++ < *retention.newest) continue;
+    if (retention.every && manifest->step % *retention.every == 0) continue;
+    remove_step(path);
+  }
 }
 
 void remove_remains(const fs::path& folder) {

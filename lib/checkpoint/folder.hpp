@@ -34,8 +34,13 @@ std::vector<Candidate> candidates_in(const std::filesystem::path& folder);
 /// Of a folder of checkpoints all of them; of a checkpoint itself that one.
 std::vector<Candidate> candidates_at(const std::filesystem::path& path);
 
-/// Deletes all but the `keep` newest complete checkpoints of the folder.
-void keep_newest(const std::filesystem::path& folder, Index keep);
+/// Which complete checkpoints stay: the newest ones, and those of every so many steps. None: all.
+struct Retention {
+  std::optional<Index> newest, every;
+};
+
+/// Deletes the others.
+void remove_old(const std::filesystem::path& folder, const Retention&);
 
 /// Deletes what runs that were killed left half written or half deleted. The caller holds the lock.
 void remove_remains(const std::filesystem::path& folder);

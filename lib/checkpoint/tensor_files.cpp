@@ -62,6 +62,7 @@ Result<TensorFiles> TensorFiles::open(const fs::path& folder, std::span<const st
     auto file = File::open_to_read(folder / name);
     if (!file) return tl::unexpected(file.error());
     result.files_.push_back(std::move(*file));
+    result.file_names_.push_back(name);
     for (StoredTensor& tensor : *tensors) {
       const std::string key = tensor.name;
       if (!result.places_.try_emplace(key, Place{result.files_.size() - 1, std::move(tensor)})
@@ -101,6 +102,12 @@ std::vector<std::string> TensorFiles::names() const {
   std::vector<std::string> names;
   for (const auto& [name, place] : places_) names.push_back(name);
   return names;
+}
+
+const std::string& TensorFiles::file_of(std::string_view tensor) const {
+  const auto found = places_.find(tensor);
+  expect(found != places_.end(), "there is a tensor of that name");
+  return file_names_[found->second.file];
 }
 
 Result<const TensorFiles::Place*> TensorFiles::place(std::string_view tensor,

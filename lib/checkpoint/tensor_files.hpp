@@ -26,6 +26,8 @@ class TensorFiles {
   /// nullptr: there is none of that name.
   const StoredTensor* find(std::string_view tensor) const;
   std::vector<std::string> names() const;
+  /// The file that has the tensor. Contract: there is one.
+  const std::string& file_of(std::string_view tensor) const;
   /// Error: there is no such tensor, or it has another shape than `shard` is of.
   Result<void> check(std::string_view tensor, const layout::TensorShard& shard) const;
 
@@ -45,6 +47,7 @@ class TensorFiles {
 
   std::filesystem::path folder_;
   std::vector<File> files_;
+  std::vector<std::string> file_names_;
   std::map<std::string, Place, std::less<>> places_;
 };
 

@@ -24,11 +24,19 @@ Result<std::uint64_t> checksum_of_start(const fs::path& path, Bytes length) {
   return checksum_of(text);
 }
 
-std::string place_of(const SliceEntry& entry) {
+/// "model-00001-of-00001.safetensors: bytes 100-163, which are of "x" rows 0-3 and columns 0-3"
+std::string place_of(const TensorFiles& files, const SliceEntry& entry) {
   const auto& shard = entry.slice.shard;
-  const Index last_row = shard.first_row + shard.valid_rows() - 1;
-  return fmt::format("\"{}\", rows {}-{} and columns {}-{}", entry.tensor, shard.first_row,
-                     last_row, shard.first_col, shard.first_col + shard.col_count - 1);
+  const StoredTensor& stored = *files.find(entry.tensor);
+  const auto runs = runs_of(entry.slice);
+  const Index size = size_of(stored.type).count;
+  const Index begin = runs.empty() ? 0 : runs.front().in_tensor * size;
+  const Index end = runs.empty() ? 0 : (runs.back().in_tensor + runs.back().count) * size;
+  return fmt::format("{}: bytes {}-{}, which have \"{}\", rows {}-{} and columns {}-{},",
+                     files.file_of(entry.tensor), stored.begin.count + begin,
+                     stored.begin.count + end - 1, entry.tensor, shard.first_row,
+                     shard.first_row + shard.valid_rows() - 1, shard.first_col,
+                     shard.first_col + shard.col_count - 1);
 }
 
 std::optional<std::string> damage_of(const TensorFiles& files, const SliceEntry& entry) {
@@ -37,7 +45,7 @@ std::optional<std::string> damage_of(const TensorFiles& files, const SliceEntry&
   Checksum checksum;
   checksum.add(*bytes);
   if (checksum.value() == entry.checksum) return {};
-  return place_of(entry) + " do not match their checksum";
+  return place_of(files, entry) + " do not match their checksum";
 }
 
 }  // namespace

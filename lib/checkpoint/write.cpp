@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/contract.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "checkpoint/checksum.hpp"
 #include "checkpoint/file.hpp"
+#include "checkpoint/slice_writer.hpp"
 
 namespace cpplan::checkpoint {
 namespace fs = std::filesystem;
 namespace {
-
-fs::path account_file(const fs::path& temporary, int rank) {
-  return temporary / fmt::format("rank-{}.json", rank);
-}
 
 Result<void> prepare(const fs::path& path, const PlannedFile& planned) {
   auto file = File::create(path, planned.size);
@@ -37,63 +34,20 @@ Result<void> fill(const fs::path& temporary, const FileSet& set,
   return {};
 }
 
-/// The files that a rank writes to, each opened once.
-class OpenFiles {
- public:
-  OpenFiles(const fs::path& folder, const FileSet& set)
-      : folder_(folder), set_(set), files_(set.files().size()) {}
-
-  Result<File*> file(std::size_t number) {
-    auto& file = files_[number];
-    if (!file) {
-      auto opened = File::open_to_write(folder_ / set_.files()[number].name);
-      if (!opened) return tl::unexpected(opened.error());
-      file = std::move(*opened);
-    }
-    return &*file;
-  }
-
-  Result<void> sync() {
-    for (auto& file : files_)
-      if (file)
-        if (auto synced = file->sync(); !synced) return synced;
-    return {};
-  }
-
- private:
-  const fs::path& folder_;
-  const FileSet& set_;
-  std::vector<std::optional<File>> files_;
-};
-
 constexpr Index most_at_once = 16 << 20;  // bytes
 
-/// In pieces, so that a rank that must end does not write gigabytes first.
-Result<void> write_stoppable(File& file, Bytes at, std::span<const std::byte> bytes,
+/// In parts, so that a rank that must end does not write gigabytes first.
+Result<void> write_stoppable(const Piece& piece, Index size, SliceWriter& writer,
                              const std::stop_token& stop) {
+  if (auto begun = writer.begin(piece.tensor, piece.slice); !begun) return begun;
+  auto bytes = piece.bytes.first(static_cast<std::size_t>(valid_elements(piece.slice) * size));
   while (!bytes.empty()) {
     if (stop.stop_requested()) return failure("it was stopped");
     const auto part = bytes.first(std::min<std::size_t>(bytes.size(), most_at_once));
-    if (auto written = file.write(at, part); !written) return written;
+    if (auto written = writer.write(part); !written) return written;
     bytes = bytes.subspan(part.size());
-    at += {std::ssize(part)};
   }
   return {};
-}
-
-Result<SliceEntry> write_piece(const Piece& piece, const FileSet::Place& place, File& file,
-                               const std::stop_token& stop) {
-  const Index size = size_of(place.tensor.type).count;
-  Checksum checksum;
-  for (const Run& run : runs_of(piece.slice)) {
-    const auto bytes = piece.bytes.subspan(static_cast<std::size_t>(run.in_slice * size),
-                                           static_cast<std::size_t>(run.count * size));
-    const Bytes at = place.tensor.begin + Bytes{run.in_tensor * size};
-    if (auto written = write_stoppable(file, at, bytes, stop); !written)
-      return tl::unexpected(written.error());
-    checksum.add(bytes);
-  }
-  return SliceEntry{piece.tensor, piece.slice, checksum.value()};
 }
 
 std::vector<FileEntry> entries_of(const FileSet& set, std::span<const SideFile> side_files) {
@@ -126,6 +80,21 @@ void expect_every_element(const FileSet& set, const std::vector<SliceEntry>& sli
            "the slices of a checkpoint are all of every tensor");
 }
 
+/// Where the disk is too full for the files: by how much.
+tl::unexpected<Error> explained(const Error& error, const fs::path& folder, const FileSet& set) {
+  Bytes needed{};
+  for (const PlannedFile& file : set.files()) needed += file.size;
+  std::error_code unknown;
+  const auto space = fs::space(folder, unknown);
+  if (unknown || Bytes{static_cast<Index>(space.available)} >= needed) return tl::unexpected(error);
+  return failure(fmt::format(
+      "{} ({} has {} bytes free, and a checkpoint takes {}). free {} bytes, or keep fewer with "
+      "save_total_limit: 1",
+      error.message, folder.string(), with_thousands(static_cast<Index>(space.available)),
+      with_thousands(needed.count),
+      with_thousands(needed.count - static_cast<Index>(space.available))));
+}
+
 /// Never deleted: it may be the only trace of what went wrong.
 Result<void> set_aside(const fs::path& final, const std::string& run) {
   std::error_code error;
@@ -143,24 +112,19 @@ Result<void> prepare_files(const fs::path& temporary, const FileSet& set,
   if (!fs::create_directory(temporary, error))
     return system_failure("make", temporary, error ? error.value() : EEXIST);
   auto prepared = fill(temporary, set, side_files);
-  if (!prepared) fs::remove_all(temporary, error);  // gives a full disk its room back
-  return prepared;
+  if (prepared) return {};
+  fs::remove_all(temporary, error);  // gives a full disk its room back
+  return explained(prepared.error(), temporary.parent_path(), set);
 }
 
 Result<void> write_pieces(const fs::path& temporary, const FileSet& set, int rank,
                           std::span<const Piece> pieces, const std::stop_token& stop) {
-  OpenFiles files(temporary, set);
-  std::vector<SliceEntry> entries;
+  SliceWriter writer(temporary, set);
   for (const Piece& piece : pieces) {
-    const auto& place = set.place(piece.tensor);
-    const auto file = files.file(place.file);
-    if (!file) return tl::unexpected(file.error());
-    auto entry = write_piece(piece, place, **file, stop);
-    if (!entry) return tl::unexpected(entry.error());
-    entries.push_back(std::move(*entry));
+    const Index size = size_of(set.place(piece.tensor).tensor.type).count;
+    if (auto written = write_stoppable(piece, size, writer, stop); !written) return written;
   }
-  if (auto synced = files.sync(); !synced) return synced;
-  return write_file_atomically(account_file(temporary, rank), account_of(entries));
+  return writer.finish(rank);
 }
 
 Result<void> seal(const fs::path& temporary, const fs::path& final, const FileSet& set,

@@ -1,6 +1,5 @@
 #include "plan/checkpoints.hpp"
 
-#include <algorithm>
 #include <filesystem>
 
 namespace cpplan::plan {
@@ -26,6 +25,17 @@ std::string folder_of(const TrainingConfig& config) {
   return (name.empty() ? "run" : name) + ".checkpoints";
 }
 
+/// Below 1 Hugging Face's limit is none. Megatron deletes the checkpoint before but for those of
+/// the interval.
+void choose_retention(const TrainingConfig& config, Checkpoints& checkpoints) {
+  if (const Index limit = config.batch.save_total_limit.value_or(0); limit > 0)
+    checkpoints.keep = limit;
+  if (const Index interval = config.megatron.save_retain_interval.value_or(0); interval > 0) {
+    checkpoints.keep = 1;
+    checkpoints.retain_interval = interval;
+  }
+}
+
 void choose_start(const TrainingConfig& config, const PlanInputs& inputs,
                   Checkpoints& checkpoints) {
   const auto& c = config.checkpoint;
@@ -47,13 +57,12 @@ std::optional<Checkpoints> checkpoints_of(const TrainingConfig& config, const Pl
   const bool by_flag = inputs.save_every || inputs.resume;
   const bool stand_in = inputs.shrink || inputs.synthetic;
   if (!by_flag && (stand_in || !asks(config))) return {};
-  Checkpoints checkpoints{.folder = folder_of(config)};
+  Checkpoints checkpoints{.folder = folder_of(config), .writer = inputs.checkpoint_writer};
   if (inputs.save_every)
     checkpoints.interval = inputs.save_every;
   else if (gives_interval(config))
     checkpoints.interval = steps.saves.interval;
-  if (config.batch.save_total_limit.given())
-    checkpoints.keep = std::max<Index>(1, *config.batch.save_total_limit);
+  choose_retention(config, checkpoints);
   choose_start(config, inputs, checkpoints);
   return checkpoints;
 }

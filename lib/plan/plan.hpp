@@ -20,6 +20,9 @@ namespace cpplan::plan {
 /// --as: whose arithmetic is shown beside the right one.
 enum class Version { axolotl_0_14, axolotl_3444, axolotl_0_15, megatron };
 
+/// Every rank writes what it holds into the files, or all send it to rank 0, which alone writes.
+enum class CheckpointWriter : std::uint8_t { direct, gather };
+
 /// What the command line or the environment adds to the file.
 struct PlanInputs {
   std::optional<Index> world_size, nodes, gpus_per_node;
@@ -36,7 +39,8 @@ struct PlanInputs {
   bool shrink = false;     // plan for a tiny model and short sequences of the same divisibility
   bool synthetic = false;  // made-up text
   std::optional<Index> save_every;  // optimizer steps from one checkpoint to the next
-  bool resume = false;              // from the newest checkpoint, where there is one
+  CheckpointWriter checkpoint_writer = CheckpointWriter::direct;
+  bool resume = false;  // from the newest checkpoint, where there is one
 };
 
 struct World {
@@ -215,6 +219,8 @@ struct Checkpoints {
   std::string start_folder, folder;  // as the config has them; relative: to the working directory
   std::optional<Index> interval;     // none: after the last step, and when a signal asks for one
   std::optional<Index> keep;         // the newest; none: all
+  std::optional<Index> retain_interval;  // beside the newest those of every so many steps stay
+  CheckpointWriter writer = CheckpointWriter::direct;
 };
 
 enum class MemoryKind : std::uint8_t { parameters, gradients, optimizer, activations, transient };

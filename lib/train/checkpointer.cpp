@@ -4,6 +4,7 @@
 
 #include "base/failure.hpp"
 #include "checkpoint/folder.hpp"
+#include "train/gathered_write.hpp"
 #include "train/run_facts.hpp"
 
 namespace cpplan::train {
@@ -63,6 +64,8 @@ void Checkpointer::enter(Phase phase) {
   done_ = false;
   const bool first = rank_.number == 0;
   if (phase == Phase::preparing && first) start_preparing();
+  const bool gathers = run_.checkpoints->writer == plan::CheckpointWriter::gather;
+  if (phase == Phase::writing && gathers) return gather_and_write();
   if (phase == Phase::writing) start_writing();
   if (phase == Phase::sealing && first) start_sealing();
 }
@@ -81,13 +84,22 @@ void Checkpointer::start_writing() {
   });
 }
 
+void Checkpointer::gather_and_write() {
+  if (!channel_) channel_.emplace(rank_);
+  write_gathered(checkpoint::temporary_folder(folder_, step_, run_name_), files_,
+                 snapshot_.pieces(), rank_, *channel_);
+  done_ = true;
+}
+
 void Checkpointer::start_sealing() {
   task_.start([this](const std::stop_token&) -> Result<void> {
     const auto temporary = checkpoint::temporary_folder(folder_, step_, run_name_);
     const int world = static_cast<int>(run_.job.dims.world());
     auto sealed = checkpoint::seal(temporary, checkpoint::step_folder(folder_, step_), files_,
                                    side_files_, manifest(), world);
-    if (sealed && run_.checkpoints->keep) checkpoint::keep_newest(folder_, *run_.checkpoints->keep);
+    const auto& kept = *run_.checkpoints;
+    if (sealed)
+      checkpoint::remove_old(folder_, {.newest = kept.keep, .every = kept.retain_interval});
     return sealed;
   });
 }

@@ -8,6 +8,7 @@
 #include "checkpoint/lock.hpp"
 #include "engine/trainer.hpp"
 #include "train/background_task.hpp"
+#include "train/byte_channel.hpp"
 #include "train/checkpoint_files.hpp"
 #include "train/rank_loop.hpp"
 #include "train/snapshot.hpp"
@@ -44,6 +45,7 @@ class Checkpointer {
   void enter(Phase);
   void start_preparing();
   void start_writing();
+  void gather_and_write();
   void start_sealing();
   checkpoint::Manifest manifest() const;
 
@@ -55,6 +57,7 @@ class Checkpointer {
   checkpoint::FileSet files_;
   std::vector<checkpoint::SideFile> side_files_;
   Snapshot snapshot_;
+  std::optional<ByteChannel> channel_;  // where rank 0 alone writes
   Phase phase_ = Phase::idle;
   Index step_ = 0;
   bool done_ = false;    // with this phase

@@ -3,17 +3,26 @@
 namespace cpplan::train {
 using kernels::DType;
 
-/// By way of the device's memory.
-std::vector<double> gather(std::span<const double> mine, const Rank& rank) {
-  const Index count = std::ssize(mine), world = rank.groups.world->size();
+Gathering::Gathering(const Rank& rank, Index count) : rank_(rank) {
+  const Index world = rank.groups.world->size();
   const Bytes room{2 * kernels::Arena::alignment + (world + 1) * count * size_of(DType::f64)};
   kernels::Arena arena(rank.ops.allocate(room), room);
-  const auto shard = arena.make(DType::f64, 1, count), whole = arena.make(DType::f64, world, count);
-  rank.ops(kernels::Upload{shard, mine.data()});
-  rank.groups.world->all_gather(shard, whole).wait();
-  std::vector<double> all(static_cast<std::size_t>(world * count));
-  rank.ops(kernels::Download{whole, all.data()});
+  shard_ = arena.make(DType::f64, 1, count);
+  whole_ = arena.make(DType::f64, world, count);
+}
+
+/// By way of the device's memory.
+std::vector<double> Gathering::operator()(std::span<const double> mine) const {
+  expect(std::ssize(mine) == shard_.cols, "as many values as there is room for");
+  rank_.ops(kernels::Upload{shard_, mine.data()});
+  rank_.groups.world->all_gather(shard_, whole_).wait();
+  std::vector<double> all(static_cast<std::size_t>(whole_.elements()));
+  rank_.ops(kernels::Download{whole_, all.data()});
   return all;
+}
+
+std::vector<double> gather(std::span<const double> mine, const Rank& rank) {
+  return Gathering(rank, std::ssize(mine))(mine);
 }
 
 }  // namespace cpplan::train

@@ -46,6 +46,20 @@ void add_model(FactList& list, const model::ModelSpec& m) {
       .add("tie_word_embeddings", m.tie_word_embeddings);
 }
 
+void add_rotation(FactList& list, const model::RopeScaling& s) {
+  list.add("rope_type", s.type)
+      .add("rope_scaling.factor", s.factor)
+      .add("low_freq_factor", s.low_freq_factor)
+      .add("high_freq_factor", s.high_freq_factor)
+      .add("beta_fast", s.beta_fast)
+      .add("beta_slow", s.beta_slow)
+      .add("attention_factor", s.attention_factor)
+      .add("mscale", s.mscale)
+      .add("mscale_all_dim", s.mscale_all_dim)
+      .add("truncate", s.truncate)
+      .add("original_max_position_embeddings", s.original_max_position_embeddings);
+}
+
 void add_layout(FactList& list, const engine::Job& job) {
   list.add("tensor_parallel_size", job.dims.tp)
       .add("context_parallel_size", job.dims.cp)
@@ -114,6 +128,8 @@ void add_checkpoints(FactList& list, const std::optional<plan::Checkpoints>& che
       .add("output_dir", c.folder)
       .add("save_steps", c.interval.value_or(0))
       .add("save_total_limit", c.keep.value_or(0))
+      .add("save_retain_interval", c.retain_interval.value_or(0))
+      .add("checkpoint writer", c.writer)
       .add("start", c.start)
       .add("resume_from_checkpoint", c.start_folder);
 }
@@ -123,6 +139,7 @@ void add_checkpoints(FactList& list, const std::optional<plan::Checkpoints>& che
 Facts facts_of(const TrainingRun& run) {
   FactList list;
   add_model(list, run.job.model);
+  add_rotation(list, run.job.model.rope_scaling);
   add_layout(list, run.job);
   add_context_parallel(list, run.job);
   add_data_parallel(list, run.job.data_parallel);

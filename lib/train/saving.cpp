@@ -6,7 +6,6 @@
 
 #include <thread>
 
-#include "train/gather.hpp"
 #include "train/measure.hpp"
 
 namespace cpplan::train {
@@ -25,7 +24,9 @@ std::string name_of_run(const Rank& rank) {
 Saving::Saving(const TrainingRun& run, const Rank& rank, const StepLimit& limit,
                StepObserver& observer, std::span<const engine::Parameter> parameters)
     : run_(run), rank_(rank), limit_(limit), observer_(observer) {
-  if (run.checkpoints) checkpointer_.emplace(run, rank, name_of_run(rank), parameters);
+  if (!run.checkpoints) return;
+  checkpointer_.emplace(run, rank, name_of_run(rank), parameters);
+  gather_votes_.emplace(rank, 1);
 }
 
 engine::Votes Saving::votes() {
@@ -35,7 +36,9 @@ engine::Votes Saving::votes() {
 
 Saving::Next Saving::after(Index step, const engine::Votes& votes) {
   if (!checkpointer_) return Next::go_on;
+  const comm::Ledger before = rank_.endpoint.posted();
   checkpointer_->count(votes);
+  add_posted_since(before);
   const bool last = step == run_.steps, asked = votes.stop > 0;
   if (asked || checkpointer_->due(step)) {
     wait_until_saved();  // a disk that is slower than the interval
@@ -51,10 +54,14 @@ void Saving::wait_until_saved() {
     observer_.saving(limit_);
     const std::vector mine = {checkpointer_->vote()};
     engine::Votes votes;
-    for (const double done : gather(mine, rank_)) votes.done += done;
+    for (const double done : (*gather_votes_)(mine)) votes.done += done;
     checkpointer_->count(votes);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  add_posted_since(before);
+}
+
+void Saving::add_posted_since(const comm::Ledger& before) {
   for (const auto& [key, sent] : difference(rank_.endpoint.posted(), before)) {
     posted_[key].bytes += sent.bytes;
     posted_[key].messages += sent.messages;

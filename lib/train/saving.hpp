@@ -5,6 +5,7 @@
 
 #include "comm/ledger.hpp"
 #include "train/checkpointer.hpp"
+#include "train/gather.hpp"
 
 namespace cpplan::train {
 
@@ -24,12 +25,14 @@ class Saving {
 
  private:
   void wait_until_saved();
+  void add_posted_since(const comm::Ledger& before);
 
   const TrainingRun& run_;
   const Rank& rank_;
   const StepLimit& limit_;
   StepObserver& observer_;
   std::optional<Checkpointer> checkpointer_;
+  std::optional<Gathering> gather_votes_;
   comm::Ledger posted_;
 };
 

@@ -128,10 +128,14 @@ TEST_CASE("checkpoint: damage names the tensor and its place") {
   const TemporaryFolder folder;
   const auto step = write_sample(folder.path(), 3);
   const FileSet set = sample_files();
-  flip_bit(step / set.files()[0].name, set.place("matrix").tensor.begin.count + 4 * 5);
-  CHECK(
-      damage_by(1, step) ==
-      std::vector<std::string>{"\"matrix\", rows 0-4 and columns 4-5 do not match their checksum"});
+  const Index begin = set.place("matrix").tensor.begin.count;
+  flip_bit(step / set.files()[0].name, begin + 4 * 5);
+  const std::string bytes =
+      std::to_string(begin + 4 * 4) + "-" + std::to_string(begin + 4 * 30 - 1);
+  const std::string expected = "model-00001-of-00001.safetensors: bytes " + bytes +
+                               ", which have \"matrix\", rows 0-4 and columns 4-5, do not match "
+                               "their checksum";
+  CHECK(damage_by(1, step) == std::vector<std::string>{expected});
 }
 
 TEST_CASE("checkpoint: a manifest that has changed is none") {
@@ -161,8 +165,17 @@ TEST_CASE("checkpoint folder: the newest complete ones stay") {
   for (const Index step : {20, 3, 100}) write_sample(folder.path(), step);
   CHECK(steps_in(folder.path()) == std::vector<Index>{100, 20, 3});
   fs::remove(step_folder(folder.path(), 100) / manifest_name);
-  keep_newest(folder.path(), 1);
+  remove_old(folder.path(), {});
+  CHECK(steps_in(folder.path()).size() == 3);
+  remove_old(folder.path(), {.newest = 1});
   CHECK(names_in(folder.path()) == std::vector<std::string>{"step-100", "step-20"});
+}
+
+TEST_CASE("checkpoint folder: those of an interval stay beside the newest") {
+  const TemporaryFolder folder;
+  for (const Index step : {10, 20, 30, 40, 50}) write_sample(folder.path(), step);
+  remove_old(folder.path(), {.newest = 1, .every = 20});
+  CHECK(steps_in(folder.path()) == std::vector<Index>{50, 40, 20});
 }
 
 TEST_CASE("checkpoint folder: remains of killed runs go and all else stays") {

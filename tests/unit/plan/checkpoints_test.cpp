@@ -35,8 +35,20 @@ TEST_CASE("checkpoints: a config asks with a folder and an interval") {
   CHECK(found->interval == 20);
   CHECK(found->keep == std::nullopt);
   CHECK(found->start == Checkpoints::Start::initial);
-  give(c.batch.save_total_limit, 0);
-  CHECK(plan::checkpoints_of(c, {}, saving_every(20))->keep == 1);
+}
+
+TEST_CASE("checkpoints: limits of axolotl and Megatron say which ones stay") {
+  auto c = with_interval();
+  give(c.checkpoint.folder, "out");
+  const auto kept = [&] { return *plan::checkpoints_of(c, {}, saving_every(20)); };
+  give(c.batch.save_total_limit, 0);  // no limit, as in Hugging Face's Trainer
+  CHECK(kept().keep == std::nullopt);
+  give(c.batch.save_total_limit, 3);
+  CHECK(kept().keep == 3);
+  CHECK(kept().retain_interval == std::nullopt);
+  give(c.megatron.save_retain_interval, 100);
+  CHECK(kept().keep == 1);
+  CHECK(kept().retain_interval == 100);
 }
 
 TEST_CASE("checkpoints: a stand-in for the run leaves the folder alone but for a flag") {
