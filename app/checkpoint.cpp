@@ -7,6 +7,7 @@
 #include "checkpoint/convert.hpp"
 #include "checkpoint/folder.hpp"
 #include "checkpoint/verify.hpp"
+#include "train/logits.hpp"
 
 namespace cpplan::app {
 namespace {
@@ -105,10 +106,39 @@ int convert(const CheckpointOptions& options) {
   return ok;
 }
 
+int print_evaluation(const engine::Evaluation& evaluation, const CheckpointOptions& options) {
+  if (options.format == CheckpointFormat::json) {
+    Json document = Json::object();
+    document["schema"] = "cpplan/logits/1";
+    document["loss"] = evaluation.loss;
+    document["tokens"] = evaluation.tokens;
+    fmt::print("{}\n", document.dump());
+  } else {
+    fmt::print("{} has the logits of {}\nloss {:.6f}, mean of {} next tokens\n", options.target,
+               options.path, evaluation.loss, evaluation.tokens);
+  }
+  return ok;
+}
+
+int logits(const CheckpointOptions& options) {
+  if (options.target.empty() || !options.tokens)
+    return usage_error("checkpoint",
+                       "logits wants the new file and the tokens: checkpoint logits MODEL "
+                       "NEW.safetensors --tokens FILE");
+  const auto tokens = train::read_token_ids(*options.tokens);
+  if (!tokens) return stop_with(environment, tokens.error().message);
+  const auto evaluation = train::evaluate_model(options.path, *tokens);
+  if (!evaluation) return stop_with(environment, evaluation.error().message);
+  const auto written = train::write_logits(options.target, *evaluation, std::ssize(*tokens));
+  if (!written) return stop_with(environment, written.error().message);
+  return print_evaluation(*evaluation, options);
+}
+
 }  // namespace
 
 int checkpoint(const CheckpointOptions& options) {
   if (options.action == CheckpointAction::convert) return convert(options);
+  if (options.action == CheckpointAction::logits) return logits(options);
   if (!options.target.empty())
     return usage_error("checkpoint",
                        fmt::format("\"{}\" is one argument too many", options.target));

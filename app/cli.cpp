@@ -253,6 +253,10 @@ class CommandLine {
     add_file(parser, "--interface", run_.interface, "between hosts: eth0, 10.0.0.0/24", "NETWORK");
     add_count(parser, "--save-every", run_.save_every, "steps from one checkpoint to the next");
     parser.add_flag("--resume", run_.resume, "go on from the newest checkpoint, if there is one");
+    add_choice<plan::CheckpointWriter>(
+        parser, "--checkpoint-writer", run_.checkpoint_writer,
+        {{"direct", plan::CheckpointWriter::direct}, {"gather", plan::CheckpointWriter::gather}},
+        "who writes: every rank its part, or rank 0 for all (NFS)");
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
     add_choice<RunFormat>(parser, "--format", run_.format,
                           {{"text", RunFormat::text}, {"json", RunFormat::json}},
@@ -285,16 +289,23 @@ class CommandLine {
   void add_checkpoint() {
     auto& parser = add("checkpoint", "show, verify or convert checkpoints of a run",
                        [this] { return checkpoint(checkpoint_); });
-    add_choice<CheckpointAction>(parser, "ACTION", checkpoint_.action,
-                                 {{"show", CheckpointAction::show},
-                                  {"verify", CheckpointAction::verify},
-                                  {"convert", CheckpointAction::convert}},
-                                 "show, verify (every byte), or convert (to a model folder)");
+    add_choice<CheckpointAction>(
+        parser, "ACTION", checkpoint_.action,
+        {{"show", CheckpointAction::show},
+         {"verify", CheckpointAction::verify},
+         {"convert", CheckpointAction::convert},
+         {"logits", CheckpointAction::logits}},
+        "show, verify (every byte), convert (to a model folder), or logits "
+        "(of --tokens)");
     parser.get_option("ACTION")->required()->type_name("");
     parser.add_option("FOLDER", checkpoint_.path, "a checkpoint, or a folder of them")
         ->required()
         ->type_name("");
-    parser.add_option("TARGET", checkpoint_.target, "of convert: the new folder")->type_name("");
+    parser
+        .add_option("TARGET", checkpoint_.target,
+                    "of convert: the new folder; of logits: the new .safetensors file")
+        ->type_name("");
+    add_file(parser, "--tokens", checkpoint_.tokens, "of logits: numbers of tokens");
     add_choice<CheckpointFormat>(
         parser, "--format", checkpoint_.format,
         {{"text", CheckpointFormat::text}, {"json", CheckpointFormat::json}}, "text or json");

@@ -110,20 +110,24 @@ void load_checkpoint(const fs::path& step_folder, const checkpoint::Manifest& ma
 
 void load_weights(const fs::path& folder, kernels::Ops& ops, const model::ModelSpec& model,
                   engine::Trainer& trainer) {
+  load_weights(folder, ops, model, trainer.parameters());
+  trainer.values_were_set();
+}
+
+void load_weights(const fs::path& folder, kernels::Ops& ops, const model::ModelSpec& model,
+                  std::span<const engine::Parameter> parameters) {
   if (const auto right = check_weights(folder, model); !right) throw Failure(right.error().message);
   const auto files = TensorFiles::open_model(folder);
   if (!files) throw Failure(files.error().message);
-  for (const engine::Parameter& parameter : trainer.parameters())
+  for (const engine::Parameter& parameter : parameters)
     for (const engine::StatePart& part : engine::state_of(parameter)) {
       const bool is_weight = part.name == parameter.shard.name ||
                              part.name == parameter.shard.name + engine::master_suffix;
       if (is_weight) load(*files, parameter.shard.name, part, ops);
     }
-  trainer.values_were_set();
 }
 
 Result<void> check_weights(const fs::path& folder, const model::ModelSpec& model) {
-  if (auto plain = checkpoint::check_rotary(folder); !plain) return plain;
   const auto files = TensorFiles::open_model(folder);
   if (!files) return tl::unexpected(files.error());
   if (auto known = check_names(*files, folder, model); !known) return known;

@@ -18,9 +18,11 @@ Result<void> check_same_run(const TrainingRun&, const std::filesystem::path& ste
 void load_checkpoint(const std::filesystem::path& step_folder, const checkpoint::Manifest&,
                      kernels::Ops&, engine::Trainer&);
 
-/// Weights alone, of a folder that Hugging Face's library wrote.
+/// Weights alone, of a folder that Hugging Face's library wrote. Throws Failure likewise.
 void load_weights(const std::filesystem::path& folder, kernels::Ops&, const model::ModelSpec&,
                   engine::Trainer&);
+void load_weights(const std::filesystem::path& folder, kernels::Ops&, const model::ModelSpec&,
+                  std::span<const engine::Parameter>);
 
 /// Error: the folder has no weights that can be read, or not exactly those of the model.
 Result<void> check_weights(const std::filesystem::path& folder, const model::ModelSpec&);
