@@ -5,8 +5,10 @@ import glob
 import json
 import os
 import random
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from jobs import alive, check_gone, command, end_of, processes_of, wait_for_step
 
 SKIPPED = 125
 STEPS = ["--set", "gradient_accumulation_steps=48"]  # long enough to be killed in
+LARGE = ["--set", "cpplan.model.vocab_size=16384", "--set", "cpplan.model.hidden_size=128"]
 TWO = ["-n", "2", "--set", "tensor_parallel_size=2"]
 LAYOUTS = [TWO, ["-n", "2", "--set", "context_parallel_size=2"],
            ["-n", "2", "--set", "pipeline_parallel_size=2"], []]
@@ -197,6 +200,9 @@ def one_folder():
         wait_for_step(job, 1)
         second = run(folder, "--transport", "threads", "--save-every", "2", check=3)
         assert "another run writes its checkpoints" in second.stderr, second.stderr
+        owner = min(pid for pid, rank in processes_of(job).items() if rank == 0)
+        said = re.search(r"\(run [\d-]+ of process (\d+) on (\S+)\)", second.stderr)
+        assert said and said.groups() == (str(owner), socket.gethostname()), (owner, second.stderr)
         job.send_signal(signal.SIGUSR1)
         job.stdout.read()
         end_of(job, 10)
@@ -207,25 +213,160 @@ def one_folder():
         assert "use gradient_accumulation_steps: 2" in other.stderr, other.stderr
 
 
-def full_disk():
-    """A disk that fills up ends the run; the checkpoint before is whole."""
+def on_full_disk(kilobytes, *flags):
+    """Ends the run with one message; returns the steps that were saved before, all whole."""
     with tempfile.TemporaryDirectory() as folder:
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder],
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", folder],
                                  capture_output=True, text=True)
         if mounted.returncode != 0:
             print(f"SKIPPED: no file system can be mounted here ({mounted.stderr.strip()})")
             sys.exit(SKIPPED)
         try:
-            done = run(folder, *TWO, "--save-every", "2", "--steps", "20", check=4)
+            done = run(folder, *TWO, "--save-every", "2", "--steps", "40", *flags, check=4)
             assert done.stderr.count("rank-failed") == 1, done.stderr
             assert "no space left on device" in done.stderr, done.stderr
             assert "could not be written" in done.stderr, done.stderr
-            assert verified(folder).returncode == 0
+            said = re.search(r"\((\S+) has ([\d,]+) bytes free, and a checkpoint takes ([\d,]+)\)",
+                             done.stderr)
+            late = re.search(r"rank-\d+\.json|manifest\.json", done.stderr)  # all else had room
+            assert late or said and said.group(1) == folder, done.stderr
+            free, needed = (int(said.group(i).replace(",", "")) for i in (2, 3)) if said else (0, 1)
+            assert free < min(needed, 1024 * kilobytes), done.stderr
             assert not glob.glob(os.path.join(folder, "*.tmp-*")), os.listdir(folder)
+            saved = steps_in(folder)
+            if saved:
+                assert verified(folder).returncode == 0
+                resumes_after(folder, saved[-1])
+            return saved
         finally:
             subprocess.run(["umount", folder], check=True)
 
 
+def full_disk():
+    """A disk that fills up ends the run; the checkpoints before are whole."""
+    assert on_full_disk(1024)
+
+
+def steps_in(folder):
+    found = (re.fullmatch(r"step-(\d+)", name) for name in os.listdir(folder))
+    return sorted(int(name.group(1)) for name in found if name)
+
+
+def resumes_after(folder, step, *flags):
+    """The newest complete checkpoint loads; nothing is saved once more."""
+    copy = shutil.copytree(folder, tempfile.mkdtemp(), dirs_exist_ok=True)
+    try:
+        for name in os.listdir(copy):  # what is beyond is passed over, and would be in the way
+            if re.fullmatch(r"step-\d+\.\S+", name):
+                shutil.rmtree(os.path.join(copy, name))
+        again = run(copy, *flags, "--resume", "--steps", str(step + 1))
+        assert f"going on after step {step} " in again.stderr, again.stderr
+        return again
+    finally:
+        shutil.rmtree(copy)
+
+
+def wait_for_writing(job, folder):
+    """Until a checkpoint is on its way to disk, and a little longer."""
+    wait_for_step(job, 2)
+    end = time.monotonic() + 30
+    while not glob.glob(os.path.join(folder, "step-*.tmp-*")) and time.monotonic() < end:
+        time.sleep(0.001)
+    time.sleep(random.uniform(0, 0.05))
+
+
+def cut_while_writing(sent, *flags):
+    """A signal to everybody's supervisor, or the end of a rank, while files are written."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = start(folder, *TWO, *LARGE, "--save-every", "2", *flags)
+        wait_for_writing(job, folder)
+        before = steps_in(folder)
+        if sent == signal.SIGKILL:
+            kill_somebody(job, 2)
+        else:
+            job.send_signal(sent)
+            job.stdout.read()
+            errors = end_of(job, 20)
+            assert job.returncode == 75 and "stopped on request" in errors, (job.returncode, errors)
+        after = steps_in(folder)
+        assert after[:len(before)] == before, (before, after)
+        if after:
+            assert verified(folder).returncode == 0
+            resumes_after(folder, after[-1], *LARGE)
+        else:
+            assert sent == signal.SIGKILL
+            run(folder, *TWO, *LARGE, "--resume", "--steps", "2")
+        run(folder, *LARGE, *TWO, "--resume", "--steps", str((after or [2])[-1] + 1))
+        assert not glob.glob(os.path.join(folder, "step-*.tmp-*")), os.listdir(folder)
+
+
+def cut():
+    cut_while_writing(signal.SIGKILL)
+    cut_while_writing(signal.SIGUSR1)
+
+
+def damage_at_random(folder, step):
+    """A bit or the end of one of its files; returns what must be said of it."""
+    path = random.choice(glob.glob(os.path.join(folder, f"step-{step}", "*.*")))
+    size = os.path.getsize(path)
+    if random.random() < 0.5:
+        flip_bit(path, random.randrange(size))
+    else:
+        os.truncate(path, random.randrange(size))
+    return os.path.basename(path)
+
+
+def damaged_at(repeats):
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["--transport", "threads", "--steps", "4"]
+        run(folder, *flags, "--save-every", "2")
+        for _ in range(repeats):
+            copy = os.path.join(folder, "copy")
+            shutil.copytree(folder, copy)
+            name = damage_at_random(copy, 4)
+            found = verified(copy)
+            assert found.returncode == 1 and name in found.stdout, (name, found)
+            again = run(copy, *flags, "--resume")
+            assert "step-4 is passed over" in again.stderr and name in again.stderr, again.stderr
+            assert "going on after step 2 " in again.stderr, again.stderr
+            shutil.rmtree(copy)
+
+
+def gathered():
+    """Rank 0 writes for all of them what they would have written themselves."""
+    with tempfile.TemporaryDirectory() as folder:
+        layout = ["-n", "4", "--set", "tensor_parallel_size=2", "--set", "pipeline_parallel_size=2",
+                  "--set", "cpplan.model.vocab_size=4099", "--steps", "5", "--save-every", "2"]
+        alone, all_of_them = os.path.join(folder, "gather"), os.path.join(folder, "direct")
+        run(alone, *layout, "--checkpoint-writer", "gather", "--check")
+        run(all_of_them, *layout, "--transport", "threads")
+        assert verified(alone).returncode == 0
+        for step in ("step-2", "step-5"):
+            assert same_files(os.path.join(alone, step), os.path.join(all_of_them, step))
+
+
+def kept():
+    """save_total_limit keeps the newest."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(folder, "--transport", "threads", "--steps", "7", "--save-every", "2", "--set",
+            "save_total_limit=2")
+        assert steps_in(folder) == [6, 7], os.listdir(folder)
+
+
+def faults_often():
+    """Each fault of a checkpoint at twenty random moments."""
+    for _ in range(20):
+        on_full_disk(random.randrange(200, 4000), *random.choice(([], ["--checkpoint-writer",
+                                                                       "gather"])))
+        cut_while_writing(signal.SIGKILL)
+        cut_while_writing(signal.SIGKILL, "--checkpoint-writer", "gather")
+        cut_while_writing(signal.SIGUSR1)
+        cut_while_writing(signal.SIGTERM)
+        one_folder()
+    damaged_at(20)
+
+
 if __name__ == "__main__":
-    {case.__name__: case for case in (killed, killed_often, asked, damaged, one_folder,
-                                      full_disk)}[sys.argv[1]]()
+    cases = (killed, killed_often, asked, damaged, one_folder, full_disk, cut, gathered, kept,
+             faults_often)
+    {case.__name__: case for case in cases}[sys.argv[1]]()
