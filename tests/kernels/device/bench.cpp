@@ -10,6 +10,7 @@
 #include "kernels/arena.hpp"
 #include "kernels/cuda/attention.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
+#include "kernels/rope.hpp"
 
 namespace cpplan::kernels::test {
 namespace {
@@ -187,7 +188,8 @@ void measure_memory_bound(Bench& bench) {
   measure_rows(bench, Copy{x, y}, copy);
   measure_rows(bench, RmsNorm{x, weight, y, rstd}, copy);
   measure_rows(bench, RmsNormBackward{x, weight, rstd, y, z, dweight}, copy);
-  measure_rows(bench, Rope{x, positions, 128}, copy);
+  const auto frequencies = rope_frequencies(128, 10000);
+  measure_rows(bench, Rope{x, positions, frequencies}, copy);
   measure_rows(bench, SwiGlu{wide, y}, copy);
   measure_rows(bench, SwiGluBackward{wide, y, wide_too}, copy);
   measure_rows(bench, DropoutAdd{x, y, z, names, dropout}, copy);
