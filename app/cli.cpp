@@ -50,6 +50,12 @@ void add_choice(CLI::App& parser, const std::string& flag, Target& target,
       ->type_name(CLI::detail::join(names, "|"));
 }
 
+template <class Format>
+void add_text_or_json(CLI::App& parser, Format& target, const std::string& help = "text or json") {
+  add_choice<Format>(parser, "--format", target, {{"text", Format::text}, {"json", Format::json}},
+                     help);
+}
+
 void add_file(CLI::App& parser, const std::string& flag, std::optional<std::string>& target,
               const std::string& help, const std::string& type = "FILE") {
   parser.add_option(flag, target, help)->type_name(type);
@@ -213,9 +219,7 @@ class CommandLine {
     parser.add_option("FILE", layout_.path, "the config, or - (standard input)")
         ->required()
         ->type_name("");
-    add_choice<LayoutFormat>(parser, "--format", layout_.format,
-                             {{"text", LayoutFormat::text}, {"json", LayoutFormat::json}},
-                             "text or json");
+    add_text_or_json(parser, layout_.format);
     add_config_flags(parser, layout_.config);
   }
 
@@ -236,31 +240,28 @@ class CommandLine {
     auto& parser = add("run", "train the config's layout on this machine, one process a rank",
                        [this] { return app::run(run_); });
     add_run_flags(parser, run_);
-    add_choice<device::BackendChoice>(parser, "--backend", run_.backend,
-                                      {{"auto", device::BackendChoice::automatic},
-                                       {"cpu", device::BackendChoice::cpu},
-                                       {"cuda", device::BackendChoice::cuda}},
-                                      "what computes; auto: a GPU where there is one");
+    using Device = device::BackendChoice;
+    add_choice<Device>(parser, "--backend", run_.backend,
+                       {{"auto", Device::automatic}, {"cpu", Device::cpu}, {"cuda", Device::cuda}},
+                       "what computes; auto: a GPU where there is one");
     add_choice<Transport>(parser, "--transport", run_.transport, transports,
                           "auto: nccl between GPUs, else mpi; threads of this process");
-    add_choice<LauncherChoice>(parser, "--launcher", run_.launcher,
-                               {{"auto", LauncherChoice::automatic},
-                                {"mpirun", LauncherChoice::mpirun},
-                                {"srun", LauncherChoice::srun}},
-                               "what starts the ranks; auto: srun inside a SLURM allocation");
+    using Launcher = LauncherChoice;
+    add_choice<Launcher>(
+        parser, "--launcher", run_.launcher,
+        {{"auto", Launcher::automatic}, {"mpirun", Launcher::mpirun}, {"srun", Launcher::srun}},
+        "what starts the ranks; auto: srun inside a SLURM allocation");
     add_file(parser, "--hosts", run_.hosts, "hosts, and ranks that each takes", "a:4,b:4");
     add_file(parser, "--hostfile", run_.hostfile, "the same, a line each: a slots=4");
     add_file(parser, "--interface", run_.interface, "between hosts: eth0, 10.0.0.0/24", "NETWORK");
     add_count(parser, "--save-every", run_.save_every, "steps from one checkpoint to the next");
     parser.add_flag("--resume", run_.resume, "go on from the newest checkpoint, if there is one");
-    add_choice<plan::CheckpointWriter>(
-        parser, "--checkpoint-writer", run_.checkpoint_writer,
-        {{"direct", plan::CheckpointWriter::direct}, {"gather", plan::CheckpointWriter::gather}},
-        "who writes: every rank its part, or rank 0 for all (NFS)");
+    using Writer = plan::CheckpointWriter;
+    add_choice<Writer>(parser, "--checkpoint-writer", run_.checkpoint_writer,
+                       {{"direct", Writer::direct}, {"gather", Writer::gather}},
+                       "who writes: every rank its part, or rank 0 for all (NFS)");
     parser.add_flag("--dry-run", run_.dry_run, "print the command and the rank map alone");
-    add_choice<RunFormat>(parser, "--format", run_.format,
-                          {{"text", RunFormat::text}, {"json", RunFormat::json}},
-                          "of --dry-run: text or json");
+    add_text_or_json(parser, run_.format, "of --dry-run: text or json");
     parser.add_flag("--check", run_.check, "exit 5 unless bytes and memory were as planned");
     add_file(parser, "--hardware", run_.config.hardware, "a profile that cpplan bench wrote");
     add_file(parser, "--run-folder", run_.run_folder, "keep plan, record, outcome, a log a rank",
@@ -274,9 +275,7 @@ class CommandLine {
         add("verify", "train a few steps in the layout and on one rank, and compare gradients",
             [this] { return app::verify(verify_); });
     add_run_flags(parser, verify_.run);
-    add_choice<VerifyFormat>(parser, "--format", verify_.format,
-                             {{"text", VerifyFormat::text}, {"json", VerifyFormat::json}},
-                             "text or json");
+    add_text_or_json(parser, verify_.format);
     add_config_flags(parser, verify_.run.config);
   }
 
@@ -289,32 +288,24 @@ class CommandLine {
   void add_checkpoint() {
     auto& parser = add("checkpoint", "show, verify or convert checkpoints of a run",
                        [this] { return checkpoint(checkpoint_); });
+    using enum CheckpointAction;
     add_choice<CheckpointAction>(
         parser, "ACTION", checkpoint_.action,
-        {{"show", CheckpointAction::show},
-         {"verify", CheckpointAction::verify},
-         {"convert", CheckpointAction::convert},
-         {"logits", CheckpointAction::logits}},
-        "show, verify (every byte), convert (to a model folder), or logits "
-        "(of --tokens)");
+        {{"show", show}, {"verify", verify}, {"convert", convert}, {"logits", logits}},
+        "show, verify (every byte), convert (to a model folder), or logits (of --tokens)");
     parser.get_option("ACTION")->required()->type_name("");
     parser.add_option("FOLDER", checkpoint_.path, "a checkpoint, or a folder of them")
         ->required()
         ->type_name("");
-    parser
-        .add_option("TARGET", checkpoint_.target,
-                    "of convert: the new folder; of logits: the new .safetensors file")
+    parser.add_option("TARGET", checkpoint_.target, "of convert and logits: what is new")
         ->type_name("");
     add_file(parser, "--tokens", checkpoint_.tokens, "of logits: numbers of tokens");
-    add_choice<CheckpointFormat>(
-        parser, "--format", checkpoint_.format,
-        {{"text", CheckpointFormat::text}, {"json", CheckpointFormat::json}}, "text or json");
-    add_choice<checkpoint::ElementType>(parser, "--dtype", checkpoint_.dtype,
-                                        {{"bf16", checkpoint::ElementType::bf16},
-                                         {"fp16", checkpoint::ElementType::f16},
-                                         {"fp32", checkpoint::ElementType::f32},
-                                         {"fp64", checkpoint::ElementType::f64}},
-                                        "of convert: number format of the weights");
+    add_text_or_json(parser, checkpoint_.format);
+    using Type = checkpoint::ElementType;
+    add_choice<Type>(
+        parser, "--dtype", checkpoint_.dtype,
+        {{"bf16", Type::bf16}, {"fp16", Type::f16}, {"fp32", Type::f32}, {"fp64", Type::f64}},
+        "of convert: number format of the weights");
   }
 
   void add_explain() {
@@ -350,9 +341,7 @@ class CommandLine {
   void add_doctor() {
     auto& parser = add("doctor", "what this machine or allocation has for a run, and lacks",
                        [this] { return doctor(doctor_); });
-    add_choice<DoctorFormat>(parser, "--format", doctor_.format,
-                             {{"text", DoctorFormat::text}, {"json", DoctorFormat::json}},
-                             "text or json");
+    add_text_or_json(parser, doctor_.format);
   }
 
   int run_chosen() {
