@@ -7,7 +7,7 @@
 namespace cpplan::engine {
 namespace {
 
-kernels::Arena allocate(kernels::Ops& ops, Bytes bytes) {
+kernels::Arena arena_of(kernels::Ops& ops, Bytes bytes) {
   return {ops.allocate(bytes), bytes};
 }
 
@@ -19,14 +19,14 @@ Evaluator::Evaluator(kernels::Ops& ops, const Groups& groups, const Job& job)
       groups_(groups),
       job_(job),
       memory_(meta_run(job, {}).memory),
-      parameters_(allocate(ops, memory_.parameters)),
-      gradients_(allocate(ops, memory_.gradients)),
-      states_(allocate(ops, memory_.optimizer)),
-      gathered_(allocate(ops, memory_.gathered)),
-      saved_(allocate(ops, memory_.saved.front())),
-      scratch_(allocate(ops, memory_.scratch)),
-      rebuilt_(allocate(ops, memory_.rebuilt)),
-      inputs_(allocate(ops, memory_.inputs)),
+      parameters_(arena_of(ops, memory_.parameters)),
+      gradients_(arena_of(ops, memory_.gradients)),
+      states_(arena_of(ops, memory_.optimizer)),
+      gathered_(arena_of(ops, memory_.gathered)),
+      saved_(arena_of(ops, memory_.saved.front())),
+      scratch_(arena_of(ops, memory_.scratch)),
+      rebuilt_(arena_of(ops, memory_.rebuilt)),
+      inputs_(arena_of(ops, memory_.inputs)),
       store_(ops, job, {}, {parameters_, gradients_, states_, gathered_}),
       owned_(store_.owned()),
       gathering_(groups, job, store_),

@@ -6,13 +6,13 @@
 namespace cpplan::train {
 namespace {
 
-constexpr Index part_bytes = 4 << 20;
-constexpr Index word = 4;
+constexpr Index channel_part = 4 << 20;
+constexpr Index channel_word = 4;
 
 }  // namespace
 
 ByteChannel::ByteChannel(const Rank& rank)
-    : rank_(rank), device_(rank.ops.allocate({part_bytes})), host_(part_bytes) {}
+    : rank_(rank), device_(rank.ops.allocate({channel_part})), host_(channel_part) {}
 
 void ByteChannel::send(int to, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -28,7 +28,7 @@ void ByteChannel::send(int to, std::span<const std::byte> bytes) {
 void ByteChannel::receive(int from, Index bytes,
                           const std::function<void(std::span<const std::byte>)>& take) {
   for (Index left = bytes; left > 0;) {
-    const Index count = std::min(left, part_bytes);
+    const Index count = std::min(left, channel_part);
     const auto buffer = words_of(static_cast<std::size_t>(count));
     pass(comm::receive_from(from, buffer));
     rank_.ops(kernels::Download{buffer, host_.data()});
@@ -38,7 +38,7 @@ void ByteChannel::receive(int from, Index bytes,
 }
 
 kernels::Tensor ByteChannel::words_of(std::size_t bytes) const {
-  const Index words = round_up(static_cast<Index>(bytes), word) / word;
+  const Index words = round_up(static_cast<Index>(bytes), channel_word) / channel_word;
   return {device_, 1, words, words, kernels::DType::i32};
 }
 

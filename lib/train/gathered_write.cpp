@@ -16,7 +16,7 @@ using checkpoint::SliceEntry;
 /// A disk that takes less is called gone.
 constexpr Index slowest_bytes_per_second = 4 << 20;
 
-void check(const Result<void>& written) {
+void require(const Result<void>& written) {
   if (!written) throw Failure(written.error().message);
 }
 
@@ -56,11 +56,11 @@ void write_of(int rank, Index list_length, const fs::path& temporary, const File
               ByteChannel& channel) {
   checkpoint::SliceWriter writer(temporary, set);
   for (const SliceEntry& entry : receive_list(rank, list_length, channel)) {
-    check(writer.begin(entry.tensor, entry.slice));
+    require(writer.begin(entry.tensor, entry.slice));
     channel.receive(rank, bytes_of(set, entry.tensor, entry.slice),
-                    [&](std::span<const std::byte> part) { check(writer.write(part)); });
+                    [&](std::span<const std::byte> part) { require(writer.write(part)); });
   }
-  check(writer.finish(rank));
+  require(writer.finish(rank));
 }
 
 /// A rank waits while those before it are written.
@@ -80,7 +80,7 @@ void write_gathered(const fs::path& temporary, const FileSet& set, std::span<con
   const std::vector length = {static_cast<double>(list.size())};
   const auto lengths = gather(length, rank);
   if (rank.number != 0) return send_to_rank_0(set, list, pieces, channel);
-  check(checkpoint::write_pieces(temporary, set, 0, pieces));
+  require(checkpoint::write_pieces(temporary, set, 0, pieces));
   for (int other = 1; other < rank.groups.world->size(); ++other)
     write_of(other, static_cast<Index>(lengths[static_cast<std::size_t>(other)]), temporary, set,
              channel);

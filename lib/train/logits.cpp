@@ -20,7 +20,7 @@ namespace cpplan::train {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view between = " \t\r\n,";
+constexpr std::string_view token_separators = " \t\r\n,";
 
 Result<model::ModelSpec> model_of(const fs::path& folder, Index tokens) {
   const auto read = model::read_model_folder(folder);
@@ -82,8 +82,8 @@ Result<std::vector<std::int32_t>> read_token_ids(const fs::path& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
   std::vector<std::int32_t> tokens;
-  for (std::size_t at = text->find_first_not_of(between); at != text->npos;) {
-    const std::size_t end = std::min(text->find_first_of(between, at), text->size());
+  for (std::size_t at = text->find_first_not_of(token_separators); at != text->npos;) {
+    const std::size_t end = std::min(text->find_first_of(token_separators, at), text->size());
     std::int32_t token = 0;
     const auto [stop, error] = std::from_chars(text->data() + at, text->data() + end, token);
     if (error != std::errc() || stop != text->data() + end)
@@ -92,7 +92,7 @@ Result<std::vector<std::int32_t>> read_token_ids(const fs::path& path) {
                       "vocabulary). write for example 1 15043 3186",
                       path.string(), text->substr(at, end - at)));
     tokens.push_back(token);
-    at = text->find_first_not_of(between, end);
+    at = text->find_first_not_of(token_separators, end);
   }
   if (tokens.empty())
     return failure(
