@@ -54,6 +54,8 @@ Region map_region(MemoryKind kind, Index bytes, Index alignment) {
 GuardedMemory::GuardedMemory(MemoryKind kind, Index bytes, Index alignment)
     : region_(map_region(kind, bytes, alignment)) {
   protect(region_, PROT_READ | PROT_WRITE);
+  // Where a thread's stack has been, what the thread had poisoned still is.
+  sanitizers::allow(region_.data, size(region_.guard - region_.data));
   std::fill(region_.data, region_.guard, poison_byte);
   sanitizers::forbid(region_.end(), size(region_.gap()));
   Registry& all = registry();
