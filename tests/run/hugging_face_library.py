@@ -17,6 +17,7 @@ BOUND = 1e-4  # of losses and logits, in fp32
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "OMP_NUM_THREADS": "1",
                "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+sys.path.remove(HERE)  # whose cuda.py is not the package that torch imports
 try:
     import torch
     import transformers
