@@ -12,10 +12,10 @@
 
 namespace cpplan::comm {
 namespace {
-using Result = NcclApi::Result;
+using NcclResult = NcclApi::Result;
 
-bool bad(Result result) {
-  return result != Result::success && result != Result::in_progress;
+bool bad(NcclResult result) {
+  return result != NcclResult::success && result != NcclResult::in_progress;
 }
 
 }  // namespace
@@ -24,24 +24,25 @@ bool bad(Result result) {
 /// ranks when they first need each other.
 class Settling final : public Ongoing {
  public:
-  Settling(NcclWorld& world, std::function<Result()> state, const std::function<Awaited()>& awaited)
+  Settling(NcclWorld& world, std::function<NcclResult()> state,
+           const std::function<Awaited()>& awaited)
       : world_(world), state_(std::move(state)), awaited_(awaited) {}
 
   bool advance() override {
-    const Result state = state_();
+    const NcclResult state = state_();
     if (bad(state)) {
       world_.monitor().check();
       throw Failure(fmt::format("NCCL failed ({}; {}). NCCL_DEBUG=WARN says more",
                                 world_.api().error_string(state), awaited_().operation));
     }
-    return state == Result::success;
+    return state == NcclResult::success;
   }
   Awaited awaited() const override { return awaited_(); }
   bool polled() const override { return true; }
 
  private:
   NcclWorld& world_;
-  std::function<Result()> state_;
+  std::function<NcclResult()> state_;
   const std::function<Awaited()>& awaited_;
 };
 
@@ -72,12 +73,12 @@ NcclLane::~NcclLane() {
 /// A peer that does not come to the end keeps us no longer than a transfer would.
 void NcclLane::finalize() {
   const auto until = Endpoint::Clock::now() + world_.host().deadline();
-  Result state = world_.begin_end_of(*this);
-  while (state == Result::in_progress && Endpoint::Clock::now() < until) {
+  NcclResult state = world_.begin_end_of(*this);
+  while (state == NcclResult::in_progress && Endpoint::Clock::now() < until) {
     std::this_thread::yield();
     state = world_.state_of(*this);
   }
-  if (state != Result::success) return;
+  if (state != NcclResult::success) return;
   const std::lock_guard lock(world_.mutex_);
   if (comm_) world_.api_.destroy(std::exchange(comm_, nullptr));
 }
@@ -122,7 +123,7 @@ bool NcclWorld::alive(std::span<NcclLane* const> lanes) {
                      [](const NcclLane* lane) { return lane->comm() != nullptr; });
 }
 
-void NcclWorld::check(Result result, std::string_view call) {
+void NcclWorld::check(NcclResult result, std::string_view call) {
   if (!bad(result)) return;
   throw Failure(fmt::format("{} failed on {} ({}). NCCL_DEBUG=WARN says more", call, name(),
                             text_of(result, nullptr)));
@@ -170,25 +171,25 @@ void NcclWorld::forget(NcclLane& lane) {
   if (lane.comm_) api_.abort(lane.comm_);
 }
 
-Result NcclWorld::begin_end_of(const NcclLane& lane) {
+NcclResult NcclWorld::begin_end_of(const NcclLane& lane) {
   const std::lock_guard lock(mutex_);
-  return lane.comm_ ? api_.finalize(lane.comm_) : Result::internal_error;
+  return lane.comm_ ? api_.finalize(lane.comm_) : NcclResult::internal_error;
 }
 
-Result NcclWorld::state_of(const NcclLane& lane) {
+NcclResult NcclWorld::state_of(const NcclLane& lane) {
   const std::lock_guard lock(mutex_);
-  if (!lane.comm_) return Result::internal_error;  // aborted; the monitor knows why
-  Result state = Result::success;
-  const Result call = api_.async_error(lane.comm_, &state);
-  return call == Result::success ? state : call;
+  if (!lane.comm_) return NcclResult::internal_error;  // aborted; the monitor knows why
+  NcclResult state = NcclResult::success;
+  const NcclResult call = api_.async_error(lane.comm_, &state);
+  return call == NcclResult::success ? state : call;
 }
 
 std::optional<std::string> NcclWorld::error() {
   const std::lock_guard lock(mutex_);
   for (const NcclLane* lane : lanes_) {
     if (!lane->comm_) continue;
-    Result state = Result::success;
-    const Result call = api_.async_error(lane->comm_, &state);
+    NcclResult state = NcclResult::success;
+    const NcclResult call = api_.async_error(lane->comm_, &state);
     if (bad(call)) return text_of(call, lane->comm_);
     if (bad(state)) return text_of(state, lane->comm_);
   }
@@ -201,7 +202,7 @@ void NcclWorld::abort_all() {
     if (lane->comm_) api_.abort(std::exchange(lane->comm_, nullptr));
 }
 
-std::string NcclWorld::text_of(Result result, NcclApi::Comm* comm) const {
+std::string NcclWorld::text_of(NcclResult result, NcclApi::Comm* comm) const {
   const std::string text = api_.error_string(result), last = api_.last_error(comm);
   return last.empty() ? text : fmt::format("{}: {}", text, last);
 }

@@ -55,7 +55,7 @@ std::vector<std::string> differing(const Facts& facts, const Facts& others) {
   return names;
 }
 
-std::string difference(const Facts& odd, const Facts& others) {
+std::string first_difference(const Facts& odd, const Facts& others) {
   auto names = differing(others, odd);
   if (names.empty()) names = differing(odd, others);
   if (names.empty()) return "in the order of its values";
@@ -100,7 +100,7 @@ std::optional<Disagreement> disagreement(std::span<const Testimony> ranks) {
       fmt::format("rank {} ({}) is about to train another run than rank {} ({}): {} (the ranks of "
                   "a job train one run). start all of them with the same files, flags and cpplan",
                   number, odd->host, with, ranks[with].host,
-                  difference(odd->facts, ranks[with].facts))};
+                  first_difference(odd->facts, ranks[with].facts))};
 }
 
 std::string build_of_program() {
