@@ -3,7 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "base/failure.hpp"
@@ -29,6 +31,28 @@ int current_device() {
   return cudaGetDevice(&device) == cudaSuccess ? device : -1;
 }
 
+/// "9.0"
+std::string version_of(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+/// Why the build does not run on the device. The code of another capability of the same generation
+/// would start, and ask for more shared memory than there is: 8.6 and 8.9 have less than 8.0.
+std::string problem_of(int device) {
+  constexpr int built_for[] = {__CUDA_ARCH_LIST__};  // 900 for 9.0
+  const DeviceProperties found = device_properties(device);
+  const int capability = found.compute_capability;
+  if (std::find(std::begin(built_for), std::end(built_for), 10 * capability) != std::end(built_for))
+    return {};
+  std::string versions;
+  for (const int built : built_for)
+    versions += (versions.empty() ? "" : ", ") + version_of(built / 10);
+  return "device " + std::to_string(device) + " (" + found.name + ") has compute capability " +
+         version_of(capability) + ", and the plug-in code for " + versions +
+         ": CMAKE_CUDA_ARCHITECTURES=" + std::to_string(capability) +
+         "-real builds it for that one";
+}
+
 }  // namespace
 
 void check_call(int error, const char* call, Place place) {
@@ -42,6 +66,8 @@ Devices find_devices() {
   int count = 0;  // the call leaves it alone where there is no driver
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) return {0, describe(error)};
+  for (int device = 0; device < count; ++device)
+    if (std::string problem = problem_of(device); !problem.empty()) return {0, std::move(problem)};
   return {count, count > 0 ? "" : "the driver finds no device"};
 }
 
@@ -172,6 +198,11 @@ void copy_on_device(void* to, const void* from, Bytes bytes, const Stream& strea
 void copy_rows(void* to, const void* from, const StridedRows& rows, const Stream& stream,
                Place place) {
   const auto bytes = [](Index count) { return static_cast<std::size_t>(count); };
+  if (rows.rows == 1) {  // a distance between rows has 31 bits, and one row needs none
+    check_call(cudaMemcpyAsync(to, from, bytes(rows.row_bytes), cudaMemcpyDefault, stream.handle()),
+               "cudaMemcpyAsync", place);
+    return;
+  }
   check_call(cudaMemcpy2DAsync(to, bytes(rows.to_stride), from, bytes(rows.from_stride),
                                bytes(rows.row_bytes), bytes(rows.rows), cudaMemcpyDefault,
                                stream.handle()),

@@ -34,7 +34,9 @@ void StreamDevice::wait(kernels::Stream stream, kernels::Event event) {
   stream_of(stream).wait(event_of(event));
 }
 
+/// Asked by threads that have not chosen a device as well: those that watch transfers.
 bool StreamDevice::done(kernels::Event event) {
+  use_device(device_);
   return event_of(event).passed();
 }
 
