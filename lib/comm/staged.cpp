@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/failure.hpp"
+
 namespace cpplan::comm {
 namespace {
 
@@ -63,7 +65,11 @@ class StagedCommunicator::Arrival final : public Work::Pending {
  public:
   explicit Arrival(StagedCommunicator& group) : group_(group) {}
   ~Arrival() override {
-    for (auto* block : taken_) group_.blocks_.give_back(*block, group_.device_.compute_stream());
+    try {
+      for (auto* block : taken_) group_.blocks_.give_back(*block, group_.device_.compute_stream());
+    } catch (const Failure&) {
+      // The device has failed, as its next call says, and the blocks stay taken.
+    }
   }
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
