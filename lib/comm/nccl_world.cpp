@@ -60,13 +60,17 @@ NcclLane::NcclLane(NcclWorld& world, const NcclApi::UniqueId& id, int rank, int 
               fmt::format("start of NCCL in group \"{}\", on {}", group, world.name())};
     });
   } catch (const Failure&) {
+    world.abort_all();
     world.forget(*this);
     throw;
   }
 }
 
 NcclLane::~NcclLane() {
-  if (std::uncaught_exceptions() == 0) finalize();
+  if (std::uncaught_exceptions() == 0)
+    finalize();
+  else
+    world_.abort_all();
   world_.forget(*this);
 }
 
@@ -196,10 +200,14 @@ std::optional<std::string> NcclWorld::error() {
   return {};
 }
 
+/// As one group: the end of one communicator may wait for the device, and so for what the others
+/// have on it, which ends when they are told to abort.
 void NcclWorld::abort_all() {
   const std::lock_guard lock(mutex_);
+  api_.group_start();
   for (NcclLane* lane : lanes_)
     if (lane->comm_) api_.abort(std::exchange(lane->comm_, nullptr));
+  api_.group_end();
 }
 
 std::string NcclWorld::text_of(NcclResult result, NcclApi::Comm* comm) const {

@@ -73,7 +73,12 @@ class NcclWorld {
     monitor_.check();
     if (const std::lock_guard lock(mutex_); alive(lanes)) {
       check(api_.group_start(), "ncclGroupStart");
-      body();
+      try {
+        body();
+      } catch (...) {  // a group that stays open takes in every later call of the thread
+        api_.group_end();
+        throw;
+      }
       check(api_.group_end(), "ncclGroupEnd");
     }
     for (NcclLane* lane : lanes) settle(*lane, [&] { return awaited_by(transfer, name()); });
