@@ -81,8 +81,10 @@ std::optional<Failure> NcclMonitor::look() {
   std::shared_ptr<const NcclTransfer> oldest;
   {
     const std::lock_guard lock(mutex_);
+    if (!under_way_.empty()) oldest = under_way_.front();
     std::erase_if(under_way_, [&](const auto& transfer) { return device_.done(transfer->end); });
     if (under_way_.empty()) return {};
+    if (oldest != under_way_.front()) oldest_since_ = Clock::now();
     oldest = under_way_.front();
   }
   const auto awaited = awaited_by(*oldest, settings_.place);
@@ -91,7 +93,8 @@ std::optional<Failure> NcclMonitor::look() {
                                "says why; NCCL_DEBUG=WARN says more",
                                awaited.peer, *error, awaited.operation),
                    Failure::Role::witness);
-  if (Clock::now() >= oldest->until) return Failure(late(awaited, oldest->deadline));
+  if (Clock::now() >= std::max(oldest->until, oldest_since_ + oldest->deadline))
+    return Failure(late(awaited, oldest->deadline));
   return {};
 }
 

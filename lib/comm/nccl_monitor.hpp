@@ -25,9 +25,9 @@ namespace cpplan::comm {
 struct NcclTransfer {
   std::string_view group;
   Collective collective;
-  std::shared_ptr<const std::vector<int>> peers;  // world ranks, at least one
-  kernels::Event end = {};                        // on its stream
-  std::chrono::steady_clock::time_point until = {};
+  std::shared_ptr<const std::vector<int>> peers;     // world ranks, at least one
+  kernels::Event end = {};                           // on its stream
+  std::chrono::steady_clock::time_point until = {};  // its turn may come later, and count from then
   std::chrono::milliseconds deadline = {};
 };
 
@@ -65,6 +65,7 @@ class NcclMonitor {
   mutable std::mutex mutex_;
   mutable std::condition_variable change_;
   std::vector<std::shared_ptr<const NcclTransfer>> under_way_;  // the oldest first
+  Clock::time_point oldest_since_;  // when the one before the oldest was seen to be through
   std::optional<Failure> reason_;
   std::atomic<bool> failed_ = false;
   bool aborted_ = false, ended_ = false;

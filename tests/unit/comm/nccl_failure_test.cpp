@@ -91,6 +91,21 @@ TEST_CASE("nccl: a peer that stops later is noticed while the host waits for the
   CHECK(std::chrono::steady_clock::now() - begin < 10s);
 }
 
+TEST_CASE("nccl: the deadline of a transfer counts from when its turn comes") {
+  const auto failed = on_devices({.size = 2, .deadline = 1000ms}, [](const DeviceRank& r) {
+    Matrix one = filled(DType::f32, r.rank, 1, 5), two = filled(DType::f32, r.rank, 1, 5);
+    std::vector<Work> works;
+    for (Matrix* sum : {&one, &two}) {
+      if (r.rank == 1) std::this_thread::sleep_for(600ms);
+      works.push_back(r.group.all_reduce(sum->tensor()));
+    }
+    for (Work& work : works) work.wait();
+    synchronize(r.device);
+    r.nccl->monitor().check();
+  });
+  CHECK(failed == "");
+}
+
 TEST_CASE("nccl: an error that it reports beside the host ends the rank long before the deadline") {
   const auto begin = std::chrono::steady_clock::now();
   const auto failed =
