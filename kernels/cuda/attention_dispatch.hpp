@@ -39,6 +39,8 @@ void with_element_type(const Op& op, F&& f) {
 /// A thread block for each tile of the list and each head.
 inline LaunchShape tile_launch(Index heads, const WorkList& work, int threads, Index shared_bytes,
                                Place place = Place::current()) {
+  constexpr int greatest_grid_y = 65535;
+  expect(work.tiles <= greatest_grid_y, "the tiles of one launch of attention fit a grid");
   return {.grid_x = static_cast<unsigned>(heads),
           .grid_y = static_cast<unsigned>(work.tiles),
           .threads = static_cast<unsigned>(threads),
