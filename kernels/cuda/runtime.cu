@@ -117,8 +117,9 @@ void Stream::wait(const Event& event, Place place) const {
   check_call(cudaStreamWaitEvent(handle_, event.handle(), 0), "cudaStreamWaitEvent", place);
 }
 
-Event::Event(Place place) {
-  check_call(cudaEventCreate(&handle_), "cudaEventCreate", place);
+Event::Event(EventTime time, Place place) {
+  const unsigned flags = time == EventTime::told ? cudaEventDefault : cudaEventDisableTiming;
+  check_call(cudaEventCreateWithFlags(&handle_, flags), "cudaEventCreateWithFlags", place);
 }
 Event::~Event() {
   if (handle_ != nullptr) (void)cudaEventDestroy(handle_);

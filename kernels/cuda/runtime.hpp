@@ -58,10 +58,13 @@ class Stream {
   CUstream_st* handle_ = nullptr;
 };
 
+/// Whether seconds_between() may be asked of an event; one that only orders costs the device less.
+enum class EventTime { untold, told };
+
 /// A point in a stream.
 class Event {
  public:
-  explicit Event(Place place = Place::current());
+  explicit Event(EventTime time = EventTime::untold, Place place = Place::current());
   ~Event();
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
@@ -75,7 +78,7 @@ class Event {
  private:
   CUevent_st* handle_ = nullptr;
 };
-/// Time between two events that have passed.
+/// Time between two events that have passed, made with EventTime::told.
 double seconds_between(const Event& begin, const Event& end, Place place = Place::current());
 
 /// Memory of the current device, aligned to 256, uninitialised. Freeing it waits for the device.

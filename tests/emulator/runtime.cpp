@@ -193,7 +193,7 @@ void Stream::wait(const Event& event, Place) const {
   emulator::enqueue(*this, [point] { point.queue->run_until(point.count); });
 }
 
-Event::Event(Place) : handle_(new CUevent_st) {}
+Event::Event(EventTime, Place) : handle_(new CUevent_st) {}
 Event::~Event() {
   delete handle_;
 }

@@ -17,6 +17,7 @@ namespace {
 
 using cuda::CudaOps;
 using cuda::Event;
+using cuda::EventTime;
 using cuda::GradientOrder;
 
 constexpr Index mebibyte = Index{1} << 20;
@@ -25,7 +26,7 @@ template <class F>
 double mean_seconds(const CudaOps& ops, const F& f) {
   constexpr int warm_ups = 3, runs = 10;
   for (int i = 0; i < warm_ups; ++i) f();
-  const Event begin, end;
+  const Event begin(EventTime::told), end(EventTime::told);
   begin.record(ops.stream());
   for (int i = 0; i < runs; ++i) f();
   end.record(ops.stream());
