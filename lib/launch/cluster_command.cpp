@@ -122,12 +122,12 @@ Command srun_command(const ClusterCommand& ranks) {
 }
 
 Result<std::string> best_mpi_type(std::string_view listed) {
-  for (const std::string_view type : {"pmix", "pmi2"})
-    for (std::size_t at = listed.find(type); at != listed.npos; at = listed.find(type, at + 1))
-      if (at == 0 || std::string_view(" \t\n,").find(listed[at - 1]) != std::string_view::npos)
-        return std::string(type);
+  constexpr std::string_view type = "pmix";
+  for (std::size_t at = listed.find(type); at != listed.npos; at = listed.find(type, at + 1))
+    if (at == 0 || std::string_view(" \t\n,").find(listed[at - 1]) != std::string_view::npos)
+      return std::string(type);
   return failure(
-      "srun has neither pmix nor pmi2 (MPI ranks find each other through one of them). use "
+      "srun has no pmix (through it MPI ranks learn which they are and find each other). use "
       "--launcher mpirun");
 }
 

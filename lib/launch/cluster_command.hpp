@@ -28,7 +28,8 @@ Command mpirun_over_hosts(const ClusterCommand&);
 /// SLURM's srun, inside an allocation that has those hosts.
 Command srun_command(const ClusterCommand&);
 
-/// The best of what `srun --mpi=list` prints for Open MPI: "pmix" before "pmi2". Error: neither.
+/// Of what `srun --mpi=list` prints, the type through which ranks of Open MPI learn which they are:
+/// "pmix". Error: it is not among them.
 Result<std::string> best_mpi_type(std::string_view listed);
 
 }  // namespace cpplan::launch

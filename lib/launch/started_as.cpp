@@ -34,10 +34,22 @@ Place place_of(const cluster::Variables& variables) {
   return {};
 }
 
+/// Such a process is a rank, whatever else it knows: as a launcher it would start others without
+/// end.
+bool is_started_by_us(const cluster::Variables& variables) {
+  return variables.contains(run_folder_variable) || variables.contains(reports_variable);
+}
+
 }  // namespace
 
 Result<std::optional<RankIdentity>> started_as(const cluster::Variables& variables) {
   const auto [rank, world] = place_of(variables);
+  if (!world && !rank && is_started_by_us(variables))
+    return failure(fmt::format(
+        "a launcher of ours has started this process and nobody says which rank it is ({} or {} is "
+        "set, and of OMPI_COMM_WORLD_RANK and PMIX_RANK neither). Unset them, or use --launcher "
+        "mpirun",
+        run_folder_variable, reports_variable));
   if (!world && !rank) return std::nullopt;
   if (!world || !rank || *world < 1 || *rank < 0 || *rank >= *world)
     return failure(fmt::format(

@@ -23,7 +23,8 @@ struct RankIdentity {
   std::optional<record::RunFolder> folder;
 };
 
-/// Nothing: this process is the launcher. Error: the variables contradict each other.
+/// Nothing: this process is the launcher. Error: the variables contradict each other, or our
+/// launcher has started this process and none of them says which rank it is.
 Result<std::optional<RankIdentity>> started_as(const cluster::Variables&);
 
 }  // namespace cpplan::launch

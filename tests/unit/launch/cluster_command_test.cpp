@@ -71,10 +71,11 @@ TEST_CASE("srun: a shell that is a step itself shares its cores") {
   CHECK(has(srun_command(ranks), "--overlap"));
 }
 
-TEST_CASE("srun: pmix before pmi2, in the lists of old and new SLURM") {
+TEST_CASE("srun: pmix alone tells ranks apart, in the lists of old and new SLURM") {
   CHECK(*best_mpi_type("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\nspecific pmix plugin "
                        "versions available: pmix_v4\n") == "pmix");
-  CHECK(*best_mpi_type("srun: MPI types are...\nsrun: none\nsrun: pmi2\n") == "pmi2");
+  CHECK(*best_mpi_type("srun: MPI types are...\nsrun: none\nsrun: pmix\n") == "pmix");
+  CHECK_FALSE(best_mpi_type("srun: MPI types are...\nsrun: none\nsrun: pmi2\n"));
   CHECK_FALSE(best_mpi_type("MPI plugin types are...\n\tnone\n\tcray_shasta\n"));
   CHECK_FALSE(best_mpi_type(""));
 }

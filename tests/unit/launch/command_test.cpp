@@ -90,6 +90,15 @@ TEST_CASE("started as: one task of a step is a shell unless we have started it")
   CHECK_FALSE((*rank)->folder);
 }
 
+TEST_CASE("started as: what our launcher has started is never a launcher") {
+  for (const std::string_view ours : {run_folder_variable, reports_variable}) {
+    const auto nobody = started_as({{std::string(ours), "1"}, {"SLURM_STEP_NUM_TASKS", "4"}});
+    REQUIRE_FALSE(nobody);
+    CHECK(nobody.error().message.find("rank") != std::string::npos);
+    CHECK_FALSE(started_as({{std::string(ours), "1"}}));
+  }
+}
+
 TEST_CASE("started as: contradicting variables are an error that names both") {
   const auto wrong = started_as({{"OMPI_COMM_WORLD_RANK", "4"}, {"OMPI_COMM_WORLD_SIZE", "4"}});
   REQUIRE_FALSE(wrong);
