@@ -95,11 +95,15 @@ launch::User user() {
   return geteuid() == 0 ? launch::User::root : launch::User::other;
 }
 
-/// The one named, else that of the first host which is not ours.
+/// The one named, else that of the first host which is not ours. A network of the host itself, as
+/// its other names may have it, reaches nobody else.
 std::string network_of(const RankLaunch& launch, const RunOptions& options) {
   if (options.interface) return *options.interface;
-  for (const auto& share : launch.placement.shares())
-    if (share.host != launch.host) return cluster::network_towards(share.host).value_or("");
+  for (const auto& share : launch.placement.shares()) {
+    if (share.host == launch.host) continue;
+    auto network = cluster::network_towards(share.host);
+    if (network && !network->starts_with("127.")) return std::move(*network);
+  }
   return "";
 }
 
