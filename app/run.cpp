@@ -77,10 +77,11 @@ int run_threads(const RunOptions& options, const PreparedRun& prepared, const Ru
   return code;
 }
 
-/// This rank's number on its host.
+/// This rank's number on its host, as whoever started it says; not LOCAL_RANK, which may be left
+/// over in a shell.
 int local_rank() {
-  const auto place = cluster::read_environment(cluster::process_variables()).local_rank;
-  return place ? static_cast<int>(place->number) : 0;
+  const auto place = launch::local_place(cluster::process_variables());
+  return place ? static_cast<int>(place->rank) : 0;
 }
 
 /// Whoever else started us has bound us as they like.
