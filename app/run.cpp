@@ -232,6 +232,7 @@ int run(const RunOptions& options) {
   if (const int usage = check_launch_flags(options); usage != ok) return usage;
   const auto rank = launch::started_as(cluster::process_variables());
   if (!rank) return stop_with(environment, rank.error().message);
+  if (*rank && (*rank)->watched != record::WatchedThrough::nobody) train::follow_the_launcher();
   return run_as(options, *rank);
 }
 

@@ -20,13 +20,6 @@
 namespace cpplan::train {
 namespace {
 
-/// The launcher ends us; when it is gone mpirun ends, and then we do. SIGTERM is mpirun's, for the
-/// ranks beside one that died: they stay, so that the launcher can see which one that was.
-void follow_the_launcher() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGTERM, SIG_IGN);
-}
-
 /// Of Open MPI on a host whose network is gone: it waits for an order to end us that cannot come,
 /// and would outlive us. SLURM's needs no such help.
 void end_unreachable_daemon() {
@@ -36,7 +29,6 @@ void end_unreachable_daemon() {
 
 Result<std::optional<record::StatusFile>> make_status(const WorkerSettings& settings) {
   if (settings.watched == record::WatchedThrough::nobody) return std::nullopt;
-  follow_the_launcher();
   if (settings.watched == record::WatchedThrough::output)
     return record::StatusFile::in_memory(settings.rank);
   auto file =
@@ -236,6 +228,11 @@ class Worker final : public StepObserver {
 };
 
 }  // namespace
+
+void follow_the_launcher() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGTERM, SIG_IGN);
+}
 
 void refuse_to_start(const WorkerSettings& settings, std::string_view words) {
   auto status = make_status(settings);

@@ -26,6 +26,11 @@ struct WorkerSettings {
   std::function<void(record::RunRecord&)> complete;
 };
 
+/// For a watched rank, before anything that takes time: the launcher ends us; when it is gone
+/// mpirun ends, and then we do. SIGTERM is mpirun's, for the ranks beside one that died: they stay,
+/// so that the launcher can see which one that was.
+void follow_the_launcher();
+
 /// A watched rank that cannot even start leaves the reason where its launcher looks; the caller
 /// ends it.
 void refuse_to_start(const WorkerSettings&, std::string_view words);
