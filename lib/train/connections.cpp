@@ -7,6 +7,12 @@
 #include "comm/rank_place.hpp"
 
 namespace cpplan::train {
+
+std::string_view name_of(DeviceTransport transport) {
+  if (transport == DeviceTransport::automatic) return "automatic";
+  return transport == DeviceTransport::nccl ? "nccl" : "host";
+}
+
 namespace {
 
 /// Why NCCL is not used; nothing where it is. Asks the other ranks unless nobody wants it.

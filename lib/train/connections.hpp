@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "comm/nccl_library.hpp"
 #include "comm/transports.hpp"
@@ -13,6 +14,7 @@ namespace cpplan::train {
 
 /// automatic: NCCL where it can connect all ranks, else by way of the host.
 enum class DeviceTransport : std::uint8_t { automatic, nccl, host };
+std::string_view name_of(DeviceTransport);
 
 /// The rank on its host's transport.
 struct HostSide {

@@ -107,6 +107,7 @@ class Worker final : public StepObserver {
   Facts facts() const {
     Facts facts = facts_of(run_);
     facts.push_back({"backend", std::string(device::name_of(settings_.backend))});
+    facts.push_back({"transport", std::string(name_of(settings_.transport))});
     return facts;
   }
 
