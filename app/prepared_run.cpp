@@ -1,5 +1,7 @@
 #include "app/prepared_run.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "app/exit_code.hpp"
@@ -37,14 +39,25 @@ Result<CheckedConfig> check_with(const RunOptions& options, const ConfigOptions&
   return checked;
 }
 
-tl::unexpected<NotRun> not_run(int exit_code, std::string message = "") {
-  return tl::unexpected(NotRun{exit_code, std::move(message)});
+tl::unexpected<NotRun> not_run(int exit_code, std::string message) {
+  return tl::unexpected(NotRun{exit_code, std::move(message), {}});
+}
+
+tl::unexpected<NotRun> refused(CheckedConfig checked) {
+  std::string message = first_error(checked);
+  return tl::unexpected(NotRun{findings, std::move(message), std::move(checked)});
 }
 
 }  // namespace
 
 Result<CheckedConfig> check_run_config(const RunOptions& options) {
   return check_with(options, config_options(options));
+}
+
+std::string first_error(const CheckedConfig& checked) {
+  for (const auto& finding : checked.findings)
+    if (finding.severity == diag::Severity::error) return finding.message;
+  return fmt::format("{} is no config", checked.source.name());
 }
 
 tl::expected<PreparedRun, NotRun> prepare_run(const RunOptions& options, CheckedConfig checked) {
@@ -56,7 +69,7 @@ tl::expected<PreparedRun, NotRun> prepare_run(const RunOptions& options, Checked
   counted.inputs.rows = {}, counted.inputs.train_rows = data->samples.samples_per_epoch();
   auto again = check_with(options, counted);
   if (!again) return not_run(environment, again.error().message);
-  if (!again->plan || exit_code_of(again->findings) != ok) return not_run(findings);
+  if (!again->plan || exit_code_of(again->findings) != ok) return refused(std::move(*again));
 
   auto run = train::make_training_run(*again->plan, *data, options.steps);
   if (!run) return not_run(findings, run.error().message);

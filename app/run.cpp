@@ -91,7 +91,7 @@ void bind_here() {
 }
 
 int run_rank(const RunOptions& options, const PreparedRun& prepared,
-             const launch::RankIdentity& identity) {
+             const launch::RankIdentity& identity, const RunArchive& archive) {
   if (identity.watched != record::WatchedThrough::nobody) bind_here();
   const train::WorkerSettings settings{
       .rank = identity.rank,
@@ -109,7 +109,10 @@ int run_rank(const RunOptions& options, const PreparedRun& prepared,
       .step = [](const record::StepRecord& step) { print_now(step_line(step)); },
       .note = print_note};
   const auto record = train::run_mpi_worker(prepared.run, settings, listener);
-  if (!record) return stop_with(environment, record.error().message);
+  if (!record) {
+    archive.add_outcome({launch::Outcome::End::failed, {}}, record.error().message, environment);
+    return stop_with(environment, record.error().message);
+  }
   if (identity.rank == 0) print_now(run_summary(*record, prepared.data));
   const bool judges = identity.rank == 0 && identity.watched != record::WatchedThrough::folder;
   const int verdict = judges ? verdict_on(*record, options) : int{ok};
@@ -166,17 +169,10 @@ int run_as_rank(const RunOptions& options, const PreparedRun& prepared,
   if (!archive) return stop_with(environment, archive.error().message);
   if (speaks) print_now(run_header(prepared, options.transport));
   using End = launch::Outcome::End;
-  const int code = run_rank(options, prepared, rank);
+  const int code = run_rank(options, prepared, rank, *archive);
   const End end = code == train::checkpointed ? End::checkpointed : End::finished;
   if (code != environment) archive->add_outcome({end, {}}, "", code);
   return code;
-}
-
-/// In a line: rank 0 or the launcher has found the same, or another config.
-std::string first_error(const CheckedConfig& checked) {
-  for (const auto& finding : checked.findings)
-    if (finding.severity == diag::Severity::error) return finding.message;
-  return fmt::format("{} is no config", checked.source.name());
 }
 
 /// A rank that cannot start says why to whoever watches it, too.
@@ -205,7 +201,7 @@ int run_as(const RunOptions& options, const std::optional<launch::RankIdentity>&
     return refuse(rank, environment, carried.error().message);
   auto prepared = prepare_run(options, std::move(*checked));
   if (!prepared && rank) return refuse(rank, prepared.error().exit_code, prepared.error().message);
-  if (!prepared) return stop_with(prepared.error());
+  if (!prepared) return stop_with(prepared.error(), options.config.color);
   prepared->backend = *backend;
   if (speaks) print_verdict(prepared->checked, options.config.color);
   if (options.transport == Transport::threads) return run_in_threads(options, *prepared);

@@ -39,8 +39,9 @@ int stop_with(int exit_code, std::string_view message) {
   return exit_code;
 }
 
-int stop_with(const NotRun& reason) {
-  if (!reason.message.empty()) return stop_with(reason.exit_code, reason.message);
+int stop_with(const NotRun& reason, ColorMode mode) {
+  if (!reason.refused) return stop_with(reason.exit_code, reason.message);
+  print_verdict(*reason.refused, mode);
   return reason.exit_code;
 }
 

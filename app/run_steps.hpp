@@ -15,7 +15,7 @@ void print_now(std::string_view text);
 
 /// Says why on standard error and returns the exit code.
 int stop_with(int exit_code, std::string_view message);
-int stop_with(const NotRun& reason);
+int stop_with(const NotRun& reason, ColorMode mode);
 
 /// Usage errors of flags that say how many ranks there are, and of a config that cannot be read
 /// twice; ok where there are none.

@@ -47,13 +47,19 @@ int verdict_of_ranks(const RunOptions& options, const launch::Outcome& outcome,
   return verdict_on(*record, options);
 }
 
+/// No rank has run.
+int not_started(const RunArchive& archive, const Error& error) {
+  archive.add_outcome({launch::Outcome::End::failed, {}}, error.message, environment);
+  return stop_with(environment, error.message);
+}
+
 }  // namespace
 
 int supervise_ranks(const RunOptions& options, const PreparedRun& prepared, const RankLaunch& how,
                     RunArchive& archive) {
   const launch::StopRequest stop;
   const auto scratch = launch::ScratchFolder::create();
-  if (!scratch) return stop_with(environment, scratch.error().message);
+  if (!scratch) return not_started(archive, scratch.error());
   const SignalFlag request(checkpoint_signals(prepared));
   ProgressBar bar(prepared.run.steps);
   const launch::Listener listener{
@@ -77,10 +83,10 @@ int supervise_ranks(const RunOptions& options, const PreparedRun& prepared, cons
   if (options.timeout) job.start_limit = launch::Seconds(*options.timeout);
   const auto processes = launch::make_processes();
   const auto command = command_of(how, options, scratch->folder());
-  if (!command) return stop_with(environment, command.error().message);
+  if (!command) return not_started(archive, command.error());
   const auto outcome = launch::supervise(*processes, *command, job, listener);
   bar.clear();
-  if (!outcome) return stop_with(environment, outcome.error().message);
+  if (!outcome) return not_started(archive, outcome.error());
   const int code = verdict_of_ranks(options, *outcome, job);
   const auto& failure = outcome->failure;
   archive.add_outcome(*outcome, failure ? launch::to_diagnostic(*failure, world).message : "",

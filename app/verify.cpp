@@ -64,7 +64,8 @@ int verify(const VerifyOptions& given) {
   }
   auto prepared = prepare_run(options.run, std::move(*checked));
   if (prepared) prepared->run.checkpoints.reset();  // a few steps are no run to keep
-  return prepared ? verify_prepared(*prepared, options) : stop_with(prepared.error());
+  if (!prepared) return stop_with(prepared.error(), options.run.config.color);
+  return verify_prepared(*prepared, options);
 }
 
 }  // namespace cpplan::app
