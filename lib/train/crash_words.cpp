@@ -36,10 +36,10 @@ void leave_words(std::string_view words) {
   const auto end =
       fmt::format_to_n(line.data(), line.size(), "cpplan: rank {}: {}\n", rank_number, words).out;
   write_words({line.data(), static_cast<std::size_t>(end - line.data())});
+  if (status_file) status_file->crashed(words);  // first: the walk over a broken stack may not end
   std::array<void*, 32> calls;
   backtrace_symbols_fd(calls.data(), backtrace(calls.data(), static_cast<int>(calls.size())),
                        STDERR_FILENO);
-  if (status_file) status_file->crashed(words);
 }
 
 void note(int signal, siginfo_t* info, void*) {
