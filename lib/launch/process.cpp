@@ -64,11 +64,24 @@ struct Pipe {
   int read = -1, write = -1;
 };
 
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return failure(fmt::format("cannot make a pipe ({})", std::strerror(errno)));
-  return Pipe{ends[0], ends[1]};
+void close_both(const Pipe& pipe) {
+  for (const int end : {pipe.read, pipe.write})
+    if (end >= 0) close(end);
+}
+
+/// All of them or none.
+Result<std::array<Pipe, 3>> make_pipes() {
+  std::array<Pipe, 3> pipes;
+  for (Pipe& pipe : pipes) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+      const int why = errno;
+      for (const Pipe& made : pipes) close_both(made);
+      return failure(fmt::format("cannot make a pipe ({})", std::strerror(why)));
+    }
+    pipe = {ends[0], ends[1]};
+  }
+  return pipes;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -117,8 +130,9 @@ class SystemProcesses final : public Processes {
   }
 
   Result<void> spawn(const Command& command) override {
-    const auto out = make_pipe(), error = make_pipe(), report = make_pipe();
-    if (!out || !error || !report) return failure("cannot make a pipe (too many open files)");
+    const auto pipes = make_pipes();
+    if (!pipes) return tl::unexpected(pipes.error());
+    const auto& [out, error, report] = *pipes;
     std::vector<std::string> words = command.arguments;
     std::vector<std::string> variables = merged_environment(command.environment);
     const auto arguments = pointers(words), environment = pointers(variables);
@@ -127,15 +141,16 @@ class SystemProcesses final : public Processes {
 
     pid_ = fork();
     if (pid_ == 0) {
-      become(arguments.data(), environment.data(), parent, out->write, error->write);
+      become(arguments.data(), environment.data(), parent, out.write, error.write);
       const int why = errno;
-      [[maybe_unused]] const auto written = write(report->write, &why, sizeof why);
+      [[maybe_unused]] const auto written = write(report.write, &why, sizeof why);
       _exit(127);
     }
-    for (const int end : {out->write, error->write, report->write}) close(end);
-    out_.emplace(out->read, Stream::out);
-    error_.emplace(error->read, Stream::error);
-    return started(command.arguments[0], report->read);
+    const int why_no_fork = pid_ < 0 ? errno : 0;
+    for (const int end : {out.write, error.write, report.write}) close(end);
+    out_.emplace(out.read, Stream::out);
+    error_.emplace(error.read, Stream::error);
+    return started(command.arguments[0], report.read, why_no_fork);
   }
 
   std::vector<OutputLine> output(Seconds limit) override {
@@ -174,9 +189,9 @@ class SystemProcesses final : public Processes {
   Seconds now() override { return std::chrono::steady_clock::now().time_since_epoch(); }
 
  private:
-  /// The pipe closes when exec succeeds, or carries why it did not.
-  Result<void> started(const std::string& program, int report) {
-    int why = 0;
+  /// The pipe closes when exec succeeds, or carries why it did not; a fork that failed says so
+  /// before.
+  Result<void> started(const std::string& program, int report, int why) {
     const bool failed = pid_ < 0 || read(report, &why, sizeof why) > 0;
     close(report);
     if (!failed) return {};
