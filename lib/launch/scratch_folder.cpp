@@ -64,12 +64,18 @@ fs::path make_folder_in(const fs::path& parent) {
   return mkdtemp(name.data()) ? fs::path(name) : fs::path();
 }
 
+/// Empty also where TMPDIR names no folder.
+fs::path make_folder_below_tmpdir() {
+  std::error_code none;
+  const fs::path parent = fs::temp_directory_path(none);
+  return none ? fs::path() : make_folder_in(parent);
+}
+
 }  // namespace
 
 Result<ScratchFolder> ScratchFolder::create() {
-  std::error_code ignored;
   fs::path path = make_folder_in("/dev/shm");
-  if (path.empty()) path = make_folder_in(fs::temp_directory_path(ignored));
+  if (path.empty()) path = make_folder_below_tmpdir();
   if (path.empty())
     return failure(fmt::format(
         "cannot make a scratch folder ({}). Set TMPDIR to a folder that can be written to",
