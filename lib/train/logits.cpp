@@ -1,9 +1,13 @@
 #include "train/logits.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
 
 #include "base/failure.hpp"
 #include "base/files.hpp"
@@ -76,6 +80,16 @@ engine::Evaluation evaluate(const fs::path& folder, const engine::Job& job,
   return evaluator.evaluate(sample_of(tokens));
 }
 
+/// Of a file that is complete; what stands there already is not replaced. NFS knows the second way
+/// alone.
+Result<void> take_name(const fs::path& temporary, const fs::path& path) {
+  if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0 &&
+      (errno == EEXIST || link(temporary.c_str(), path.c_str()) != 0))
+    return system_failure("write", path, errno);
+  sync_folder(path.parent_path());
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::int32_t>> read_token_ids(const fs::path& path) {
@@ -120,10 +134,15 @@ Result<void> write_logits(const fs::path& path, const engine::Evaluation& evalua
   const Index rows = tokens, columns = std::ssize(evaluation.logits) / tokens;
   checkpoint::StoredTensor logits{.name = "logits", .shape = {rows, columns}};
   const std::string header = checkpoint::safetensors_header(std::span(&logits, 1));
-  auto file = checkpoint::File::create(path, Bytes{std::ssize(header)} + logits.bytes());
-  if (!file) return tl::unexpected(file.error());
-  if (auto written = file->write({0}, std::as_bytes(std::span(header))); !written) return written;
-  return file->write(logits.begin, std::as_bytes(std::span(evaluation.logits)));
+  const fs::path temporary = fmt::format("{}.tmp-{}", path.string(), getpid());
+  auto file = checkpoint::File::create(temporary, Bytes{std::ssize(header)} + logits.bytes());
+  auto written = file ? file->write({0}, std::as_bytes(std::span(header)))
+                      : Result<void>(tl::unexpected(file.error()));
+  if (written) written = file->write(logits.begin, std::as_bytes(std::span(evaluation.logits)));
+  if (written) written = file->sync();
+  if (written) written = take_name(temporary, path);
+  unlink(temporary.c_str());
+  return written;
 }
 
 }  // namespace cpplan::train
