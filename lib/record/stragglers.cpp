@@ -14,8 +14,9 @@ constexpr double notable_excess = 0.25, notable_share = 0.05;
 constexpr std::size_t most_groups = 3;
 constexpr std::size_t most_members = 8;
 
+/// Of two ranks the slower one is held against the other.
 double median_busy(std::vector<RankWaits> ranks) {
-  const auto middle = ranks.begin() + std::ssize(ranks) / 2;
+  const auto middle = ranks.begin() + (ranks.size() == 2 ? 0 : std::ssize(ranks) / 2);
   std::ranges::nth_element(ranks, middle, {}, &RankWaits::busy);
   return middle->busy;
 }

@@ -42,3 +42,14 @@ TEST_CASE("stragglers: ranks that are alike and a single one are not worth a wor
   record.waits.ranks = {{0, 1.0, 0.0}};
   CHECK(straggler_sentences(record).empty());
 }
+
+TEST_CASE("stragglers: of two ranks the slower one is told from the other") {
+  RunRecord record;
+  record.waits.ranks = {{0, 1.0, 0.5}, {1, 1.5, 0.0}};
+  record.waits.groups = {{"world", {0, 1}, {0.5, 0.0}}};
+  CHECK(
+      straggler_sentences(record) ==
+      std::vector<std::string>{
+          "rank 1 holds the others up: it computes 1.5 s of its steps, the rank in the middle 1 s",
+          "in world {0, 1} rank 0 waits 0.5 s for it"});
+}
