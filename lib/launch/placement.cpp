@@ -59,13 +59,15 @@ Result<Host> parse_hostfile_line(std::string_view line) {
   return host;
 }
 
-/// Ranks of each host: what it has slots for, or an equal share of what those leave.
+/// Ranks of each host: what it has slots for, no more than there are, or an equal share of what
+/// those leave.
 std::vector<Index> capacities(const std::vector<Host>& hosts, Index world) {
+  const auto usable = [&](const Host& host) { return std::min(*host.slots, world); };
   Index given = 0, open = 0;
-  for (const Host& host : hosts) host.slots ? given += *host.slots : ++open;
+  for (const Host& host : hosts) host.slots ? given += usable(host) : ++open;
   const Index share = open > 0 ? ceil_div(std::max<Index>(world - given, 0), open) : 0;
   std::vector<Index> result;
-  for (const Host& host : hosts) result.push_back(host.slots.value_or(share));
+  for (const Host& host : hosts) result.push_back(host.slots ? usable(host) : share);
   return result;
 }
 

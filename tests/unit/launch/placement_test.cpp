@@ -53,6 +53,11 @@ TEST_CASE("hostfile: comments, blank lines, and keywords of Open MPI") {
   CHECK(mentions(parse_hostfile("a slots=many").error(), "many"));
 }
 
+TEST_CASE("placement: more slots than a sum of them could count") {
+  const Placement placement = fill("a:9223372036854775807,b:9223372036854775807,c", 3);
+  CHECK(hosts_of(placement) == std::vector<std::string>{"a", "a", "a"});
+}
+
 TEST_CASE("placement: consecutive ranks share a host") {
   const Placement placement = fill("a:3,b:2", 5);
   CHECK(hosts_of(placement) == std::vector<std::string>{"a", "a", "a", "b", "b"});
