@@ -10,10 +10,11 @@
 namespace cpplan::train {
 namespace fs = std::filesystem;
 
-Checkpointer::Checkpointer(const TrainingRun& run, const Rank& rank, std::string run_name,
-                           std::span<const engine::Parameter> parameters)
+Checkpointer::Checkpointer(const TrainingRun& run, const Rank& rank, StepObserver& observer,
+                           std::string run_name, std::span<const engine::Parameter> parameters)
     : run_(run),
       rank_(rank),
+      observer_(observer),
       run_name_(std::move(run_name)),
       folder_(fs::absolute(run.checkpoints->folder)),
       files_(checkpoint_files(run.job)),
@@ -86,6 +87,9 @@ void Checkpointer::start_writing() {
 
 void Checkpointer::gather_and_write() {
   if (!channel_) channel_.emplace(rank_);
+  const Seconds limit = longest_wait(files_);
+  rank_.endpoint.set_deadline(to_milliseconds(limit));
+  observer_.gathering(limit);
   write_gathered(checkpoint::temporary_folder(folder_, step_, run_name_), files_,
                  snapshot_.pieces(), rank_, *channel_);
   done_ = true;

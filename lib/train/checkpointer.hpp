@@ -18,8 +18,8 @@ namespace cpplan::train {
 class Checkpointer {
  public:
   /// `run_name`: the same on all ranks. Throws Failure where another run writes into the folder.
-  Checkpointer(const TrainingRun& run, const Rank& rank, std::string run_name,
-               std::span<const engine::Parameter> parameters);
+  Checkpointer(const TrainingRun& run, const Rank& rank, StepObserver& observer,
+               std::string run_name, std::span<const engine::Parameter> parameters);
 
   /// 1 where this rank is done with its part of the phase. Throws Failure, with the reason, where
   /// it could not do it.
@@ -51,6 +51,7 @@ class Checkpointer {
 
   const TrainingRun& run_;
   const Rank& rank_;
+  StepObserver& observer_;
   std::string run_name_;
   std::filesystem::path folder_;
   std::optional<checkpoint::FolderLock> lock_;  // of rank 0

@@ -63,19 +63,16 @@ void write_of(int rank, Index list_length, const fs::path& temporary, const File
   require(writer.finish(rank));
 }
 
-/// A rank waits while those before it are written.
-void allow_time_for(const FileSet& set, const Rank& rank) {
+}  // namespace
+
+Seconds longest_wait(const FileSet& set) {
   Bytes all{};
   for (const auto& file : set.files()) all += file.size;
-  rank.endpoint.set_deadline(std::chrono::minutes(1) +
-                             std::chrono::seconds(all.count / slowest_bytes_per_second));
+  return std::chrono::minutes(1) + std::chrono::seconds(all.count / slowest_bytes_per_second);
 }
-
-}  // namespace
 
 void write_gathered(const fs::path& temporary, const FileSet& set, std::span<const Piece> pieces,
                     const Rank& rank, ByteChannel& channel) {
-  allow_time_for(set, rank);
   const std::string list = list_of(pieces);
   const std::vector length = {static_cast<double>(list.size())};
   const auto lengths = gather(length, rank);

@@ -9,8 +9,12 @@
 
 namespace cpplan::train {
 
+/// Within which rank 0 writes all of it to any disk that is worth the name: a rank waits while
+/// those before it are written.
+Seconds longest_wait(const checkpoint::FileSet&);
+
 /// As checkpoint::write_pieces() on every rank. Collective over the world. Throws Failure where
-/// rank 0 cannot write.
+/// rank 0 cannot write, or the deadline of the endpoint passes.
 void write_gathered(const std::filesystem::path& temporary, const checkpoint::FileSet&,
                     std::span<const checkpoint::Piece>, const Rank&, ByteChannel&);
 

@@ -88,6 +88,13 @@ class Worker final : public StepObserver {
     watch_.emplace(watchdog_, "waiting for the disk", to_milliseconds(limit.of_step()));
   }
 
+  /// Until the next step the launcher is as patient as the ranks are with each other.
+  void gathering(Seconds limit) override {
+    watch_.reset();
+    watch_.emplace(watchdog_, "waiting for rank 0 to write", to_milliseconds(2 * limit));
+    if (status_) status_->begin_step(step_, limit);
+  }
+
   void notes(const std::string& line) override {
     if (listener_.note) listener_.note(line);
   }

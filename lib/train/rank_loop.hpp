@@ -33,6 +33,8 @@ class StepObserver {
   virtual void ended(const record::StepRecord& step) = 0;
   /// Training has come to its end, and waits for the disk.
   virtual void saving(const StepLimit&) {}
+  /// All ranks stand still until rank 0 has written what they hold; no wait of it takes longer.
+  virtual void gathering(Seconds) {}
   /// Worth a line for the user; also of ranks beside 0.
   virtual void notes(const std::string&) {}
   /// Whether somebody has asked for a checkpoint and the end.

@@ -25,7 +25,7 @@ Saving::Saving(const TrainingRun& run, const Rank& rank, const StepLimit& limit,
                StepObserver& observer, std::span<const engine::Parameter> parameters)
     : run_(run), rank_(rank), limit_(limit), observer_(observer) {
   if (!run.checkpoints) return;
-  checkpointer_.emplace(run, rank, name_of_run(rank), parameters);
+  checkpointer_.emplace(run, rank, observer, name_of_run(rank), parameters);
   gather_votes_.emplace(rank, 1);
 }
 
