@@ -196,6 +196,13 @@ def asked():
         errors = job.end(20)
         assert job.process.returncode == 75, (job.process.returncode, errors)
         job.check_gone()
+        saved, = [int(name[5:]) for name in os.listdir(f"{hosts.folder}/out")
+                  if re.fullmatch(r"step-\d+", name)]
+        again = hosts.run("-n", "4", "--hosts", "host1:2,host2:2", *flags, "--resume", "--steps",
+                          str(saved + 2))
+        assert again.returncode == 0, again
+        assert f"going on after step {saved} " in again.stderr, again.stderr
+        assert re.search(rf"^ *{saved + 2} ", again.stdout, re.MULTILINE), again.stdout
 
 
 if __name__ == "__main__":
