@@ -24,9 +24,9 @@ LAYOUTS = [TWO, ["-n", "2", "--set", "context_parallel_size=2"],
            ["-n", "2", "--set", "pipeline_parallel_size=2"], []]
 
 
-def run(folder, *flags, check=0):
+def run(folder, *flags, check=0, timeout=100):
     done = subprocess.run(command("--set", f"output_dir={folder}", *flags), capture_output=True,
-                          text=True, timeout=100)
+                          text=True, timeout=timeout)
     assert check is None or done.returncode == check, (done.returncode, done.stdout, done.stderr)
     return done
 
@@ -85,7 +85,7 @@ def run_killed(folder, steps, kills, layouts):
         kill_somebody(job, 2 if layout else 1)
         killed += 1
     record = os.path.join(folder, "record.json")
-    run(folder, *layouts[kills % len(layouts)], *flags, "--record", record)
+    run(folder, *layouts[kills % len(layouts)], *flags, "--record", record, timeout=100 + 20 * kills)
     return record, killed
 
 
@@ -122,7 +122,8 @@ def killed_runs(kills):
     with tempfile.TemporaryDirectory() as folder:
         uncut, cut, moved = (os.path.join(folder, name) for name in ("uncut", "cut", "moved"))
         curve = os.path.join(folder, "uncut.json")
-        run(uncut, *TWO, *STEPS, "--steps", str(steps), "--save-every", str(steps), "--record", curve)
+        run(uncut, *TWO, *STEPS, "--steps", str(steps), "--save-every", str(steps), "--record", curve,
+            timeout=100 + 20 * kills)
         expected = losses(curve)
         record, killed = run_killed(cut, steps, kills, [TWO])
         got = losses(record)
