@@ -98,14 +98,27 @@ def losses(text):
     return re.findall(r"^\s*\d+\s.*?(\d\.\d+)", text, re.M)
 
 
+def submit(cluster, script):
+    cluster.remove_logs()
+    done = cluster.run("sbatch", "--wait", script)
+    return done, cluster.log()
+
+
+def died_in_mpi_init(log):
+    """On a loaded machine ranks under srun now and then (about 1 job in 25) jump to address 0 while
+    Open MPI 4.1.4 sets itself up with the PMIx of SLURM 22.05, whatever the commit. Why is not known."""
+    return re.search(r"SIGSEGV|[Ss]egmentation fault|signal 11", log) and not losses(log)
+
+
 def batch(cluster):
     """The generated script trains TP2 x CP2 x DP2 on two nodes."""
     script = cluster.script("--nodes", "2", "--gpus-per-node", "4")
     fewer = cluster.run("sbatch", "--wait", "--ntasks-per-node=2", script)
     assert fewer.returncode == 1 and "has 4" in cluster.log(), cluster.log()
-    cluster.remove_logs()
-    done = cluster.run("sbatch", "--wait", script)
-    log = cluster.log()
+    done, log = submit(cluster, script)
+    if done.returncode != 0 and died_in_mpi_init(log):
+        print(f"NOTE: a rank died in MPI_Init, and the job is submitted once more\n{log}")
+        done, log = submit(cluster, script)
     assert done.returncode == 0, done.stdout + done.stderr + log
     here = subprocess.run([CPPLAN, "run", "job.yaml", "-n", "8", "--transport", "threads"],
                           cwd=cluster.folder, env=ENVIRONMENT, capture_output=True, text=True,
