@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "kernels/adamw_update.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/vector_math.hpp"
@@ -15,31 +16,8 @@ CPPLAN_VECTORISED double row_squares(const T* x, Index n) {
   return s;
 }
 
-/// The numbers of one update, rounded once.
-struct Update {
-  float grad_scale, beta1, beta2, one_minus_beta1, one_minus_beta2;
-  float first_correction, second_correction;  // 1 / (1 - beta^step)
-  float learning_rate, epsilon, weight_decay;
-
-  explicit Update(const AdamW& op)
-      : grad_scale(static_cast<float>(op.grad_scale)),
-        beta1(static_cast<float>(op.beta1)),
-        beta2(static_cast<float>(op.beta2)),
-        one_minus_beta1(static_cast<float>(1 - op.beta1)),
-        one_minus_beta2(static_cast<float>(1 - op.beta2)),
-        first_correction(correction(op.beta1, op.step)),
-        second_correction(correction(op.beta2, op.step)),
-        learning_rate(static_cast<float>(op.learning_rate)),
-        epsilon(static_cast<float>(op.epsilon)),
-        weight_decay(static_cast<float>(op.weight_decay)) {}
-
-  static float correction(double beta, Index step) {
-    return static_cast<float>(1 / (1 - std::pow(beta, static_cast<double>(step))));
-  }
-};
-
-CPPLAN_VECTORISED void update_row(const Update& u, const float* grad, Index n, float* p, float* m,
-                                  float* v) {
+CPPLAN_VECTORISED void update_row(const AdamWUpdate& u, const float* grad, Index n, float* p,
+                                  float* m, float* v) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) {
     const float g = grad[j] * u.grad_scale;
@@ -63,7 +41,7 @@ void CpuOps::run(const SquaredNorm& op) {
 
 void CpuOps::run(const AdamW& op) {
   expect_f32(op.p);
-  const Update update(op);
+  const AdamWUpdate update(op);
   for (Index i = 0; i < op.p.rows; ++i) {
     update_row(update, op.g.row<float>(i), op.p.cols, op.p.row<float>(i), op.m.row<float>(i),
                op.v.row<float>(i));

@@ -1,5 +1,6 @@
 #pragma once
 // The gradient's norm, in double and in a fixed order, and the update of the weights.
+#include "kernels/adamw_update.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/rows.cuh"
 
@@ -29,36 +30,13 @@ static __global__ void sum_shares(const double* shares, Index count, double* out
   if (thread() == 0) *out = sum;
 }
 
-/// The numbers of one update, rounded once.
-struct Update {
-  float grad_scale, beta1, beta2, one_minus_beta1, one_minus_beta2;
-  float first_correction, second_correction;  // 1 / (1 - beta^step)
-  float learning_rate, epsilon, weight_decay;
-
-  explicit Update(const AdamW& op)
-      : grad_scale(static_cast<float>(op.grad_scale)),
-        beta1(static_cast<float>(op.beta1)),
-        beta2(static_cast<float>(op.beta2)),
-        one_minus_beta1(static_cast<float>(1 - op.beta1)),
-        one_minus_beta2(static_cast<float>(1 - op.beta2)),
-        first_correction(correction(op.beta1, op.step)),
-        second_correction(correction(op.beta2, op.step)),
-        learning_rate(static_cast<float>(op.learning_rate)),
-        epsilon(static_cast<float>(op.epsilon)),
-        weight_decay(static_cast<float>(op.weight_decay)) {}
-
-  static float correction(double beta, Index step) {
-    return static_cast<float>(1 / (1 - std::pow(beta, static_cast<double>(step))));
-  }
-};
-
 /// Four elements a thread: 16 bytes of each of the four tensors in f32.
 inline constexpr int update_group = 4;
 
 /// R: the type of the rounded weights.
 template <class R>
 struct UpdateGroup {
-  Update u;
+  AdamWUpdate u;
   View<float> p, m, v;
   View<const float> g;
   View<R> rounded;  // no data: there are none
@@ -105,7 +83,7 @@ inline void CudaOps::run(const AdamW& op) {
   const Tensor& rounded = op.has_rounded() ? op.rounded : op.p;
   const Extent extent = flattened(op.p, op.g, op.m, op.v, rounded);
   with_real_type_of(rounded, [&]<class R>(R*) {
-    const UpdateGroup<R> update{Update(op),          output<float>(op.p), output<float>(op.m),
+    const UpdateGroup<R> update{AdamWUpdate(op),     output<float>(op.p), output<float>(op.m),
                                 output<float>(op.v), input<float>(op.g),  output<R>(op.rounded)};
     each_group<update_group>(stream_, extent.rows, extent.cols, update);
   });
